@@ -1,0 +1,25 @@
+"""The Distributed Array Protocol: what a distribution is, and how pieces are handed over."""
+
+from dappled._core import (
+    Dimension,
+    Distribution,
+    Piece,
+    ProtocolError,
+    from_distarray,
+    num_owned_indices,
+    rules,
+    validate,
+    validate_all,
+)
+
+__all__ = [
+    "Dimension",
+    "Distribution",
+    "Piece",
+    "ProtocolError",
+    "from_distarray",
+    "num_owned_indices",
+    "rules",
+    "validate",
+    "validate_all",
+]
