@@ -32,7 +32,14 @@ pub struct ProtocolError {
 impl ProtocolError {
     /// An error of `rule` that says what was expected; the rest is added by the `with` methods.
     pub fn new(rule: &'static Rule, expected: impl Into<String>) -> Self {
-        Self { rule, dimension: None, rank: None, key: None, value: None, expected: expected.into() }
+        Self {
+            rule,
+            dimension: None,
+            rank: None,
+            key: None,
+            value: None,
+            expected: expected.into(),
+        }
     }
 
     /// Names the key, or the argument, at fault.

@@ -22,6 +22,8 @@ pub enum Value {
     Buffer(Buffer),
     /// A sequence or 1-D buffer of integers, by value: what `indices` should be.
     Labels(Arc<[i64]>),
+    /// A sequence of that many items, too many or too few to be read.
+    Unread(u64),
     /// Anything else, as text to show to the user.
     Other(String),
 }
@@ -106,6 +108,7 @@ impl fmt::Display for Value {
                 write!(out, "{:?}… ({} indices)", &labels[..SHOWN], labels.len())
             }
             Value::Labels(labels) => write!(out, "{labels:?}"),
+            Value::Unread(length) => write!(out, "a sequence of {length}"),
             Value::Other(text) => write!(out, "{}", shortened(text)),
         }
     }

@@ -1,0 +1,44 @@
+# Everything here works in a fresh clone, with cargo, Python 3.11+ and make alone.
+
+PYTHON ?= python3
+BIN := .venv/bin
+CARGO_PROFILE := dappled
+export CARGO_TERM_COLOR ?= auto
+
+.PHONY: demo test test-rust test-python lint bench docs build clean
+
+demo: build  ## the picture of a handful of distributions
+	$(BIN)/python examples/show_distributions.py
+
+test: test-rust test-python  ## everything that can fail
+
+test-rust:
+	cargo test --locked --profile $(CARGO_PROFILE) --workspace --exclude dappled-python
+
+test-python: build
+	$(BIN)/python -m pytest tests
+	$(BIN)/python -m mypy
+
+lint: .venv/ready  ## formatting, clippy and ruff; warnings are errors
+	cargo fmt --all --check
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --locked --profile $(CARGO_PROFILE) --workspace --all-targets --all-features -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: build  ## the figures that the docs claim
+	$(BIN)/python benches/protocol.py
+
+docs: build  ## the pictures in docs/, made anew
+	cargo doc --locked --no-deps --profile $(CARGO_PROFILE) -p dappled-protocol
+	$(BIN)/python docs/make_pictures.py
+
+build: .venv/ready  ## the extension, into .venv
+	$(BIN)/maturin develop --quiet --locked --profile $(CARGO_PROFILE) --extras dev
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2' ruff
+	touch $@
+
+clean:
+	rm -rf .venv target demo-output

@@ -1,0 +1,142 @@
+//! L09 to L13: block dimensions, their padding, and `periodic`.
+
+use super::draft::{Draft, Kind, LARGEST, natural};
+use super::{Check, Rule, Verdict};
+use crate::value::Value;
+use crate::version::Meaning;
+
+/// The range of a block.
+pub static L09: Rule = Rule {
+    id: "L09",
+    text: "block: `start`, `stop` ints, 0 <= start <= stop <= size",
+    check: Check::Dimension(l09),
+};
+
+/// The ends of the array.
+pub static L10: Rule = Rule {
+    id: "L10",
+    text: "block: start == 0 where rank is 0; stop == size where rank is the last",
+    check: Check::Dimension(l10),
+};
+
+/// The extent of a block.
+pub static L11: Rule = Rule {
+    id: "L11",
+    text: "block: stop - start (in 0.9 plus communication padding) == buffer.shape[i]",
+    check: Check::Dimension(l11),
+};
+
+/// The padding.
+pub static L12: Rule = Rule {
+    id: "L12",
+    text: "`padding`: two ints >= 0, together not more than the extent",
+    check: Check::Dimension(l12),
+};
+
+/// The period.
+pub static L13: Rule = Rule {
+    id: "L13",
+    text: "`periodic`: a bool, on block only (any dimension when the version is 0.9)",
+    check: Check::Dimension(l13),
+};
+
+fn l09(dim: &mut Draft<'_>) -> Verdict {
+    if dim.kind == Kind::Block {
+        dim.start = dim.int(&L09, "start", 0..=dim.size)?;
+        dim.stop = dim.int(&L09, "stop", dim.start..=dim.size)?;
+    }
+    Ok(())
+}
+
+fn l10(dim: &mut Draft<'_>) -> Verdict {
+    if dim.kind != Kind::Block {
+        return Ok(());
+    }
+    if dim.grid_rank == 0 && dim.start != 0 {
+        return Err(dim.wrong(&L10, "start", "0 on grid rank 0"));
+    }
+    if dim.grid_rank + 1 == dim.grid_size && dim.stop != dim.size {
+        let expected = format!("the size {} on the last grid rank", dim.size);
+        return Err(dim.wrong(&L10, "stop", expected));
+    }
+    Ok(())
+}
+
+fn l11(dim: &mut Draft<'_>) -> Verdict {
+    // Padding or a period that can't be read is a matter of L12 or L13.
+    let (Some(extent), Some(outside)) = (dim.extent, outside(dim)) else { return Ok(()) };
+    let (start, stop) = (i128::from(dim.start), i128::from(dim.stop));
+    let right = start + i128::from(extent) - outside;
+    if !dim.is_block() || stop == right {
+        return Ok(());
+    }
+    let less = match dim.meaning {
+        Meaning::Current => String::new(),
+        Meaning::V09 => format!(" - communication padding {outside}"),
+    };
+    let (key, from) = match dim.kind {
+        Kind::Undistributed => ("size", String::new()),
+        _ => ("stop", format!("start {start} + ")),
+    };
+    Err(dim.wrong(&L11, key, format!("{from}extent {extent}{less} = {right}")))
+}
+
+fn l12(dim: &mut Draft<'_>) -> Verdict {
+    if !dim.is_block() {
+        return Ok(());
+    }
+    let (padding, extent) = (padding(dim), extent(dim));
+    let fits = |padding: &(u64, u64)| {
+        extent.is_none_or(|extent| together(*padding) <= extent && extent <= LARGEST.into())
+    };
+    dim.padding = padding.filter(fits).ok_or_else(|| {
+        let expected = match extent {
+            None => "two ints >= 0".to_owned(),
+            Some(large) if large > LARGEST.into() => "two ints >= 0, for an extent < 2**63".into(),
+            Some(extent) => format!("two ints >= 0, together not more than the extent {extent}"),
+        };
+        dim.wrong(&L12, "padding", expected)
+    })?;
+    Ok(())
+}
+
+fn l13(dim: &mut Draft<'_>) -> Verdict {
+    let allowed = dim.is_block() || dim.meaning == Meaning::V09;
+    if !allowed && dim.get("periodic").is_some() {
+        let expected = "no such key: only a block dimension is periodic (any in 0.9)";
+        return Err(dim.wrong(&L13, "periodic", expected));
+    }
+    dim.periodic = dim.flag(&L13, "periodic")?;
+    Ok(())
+}
+
+/// The extent of the buffer, or else the one that the dictionary implies.
+fn extent(dim: &Draft<'_>) -> Option<i128> {
+    let implied = || Some(i128::from(dim.stop - dim.start) + outside(dim)?);
+    dim.extent.map(i128::from).or_else(implied)
+}
+
+/// The cells that lie outside of start and stop: in 0.9, the communication padding.
+fn outside(dim: &Draft<'_>) -> Option<i128> {
+    if dim.meaning == Meaning::Current {
+        return Some(0);
+    }
+    let periodic = dim.flag(&L13, "periodic").ok()?;
+    Some(together(dim.communication(padding(dim)?, periodic)))
+}
+
+/// The padding of the dictionary, if it can be read.
+fn padding(dim: &Draft<'_>) -> Option<(u64, u64)> {
+    let pair: Vec<Value> = match dim.get("padding") {
+        None => return Some((0, 0)),
+        Some(Value::List(items)) => items.iter().take(3).cloned().collect(),
+        Some(Value::Labels(labels)) => labels.iter().take(3).map(|width| (*width).into()).collect(),
+        Some(_) => return None,
+    };
+    let [left, right] = &pair[..] else { return None };
+    Some((natural(left)?, natural(right)?))
+}
+
+fn together((left, right): (u64, u64)) -> i128 {
+    i128::from(left) + i128::from(right)
+}

@@ -1,0 +1,77 @@
+//! The one table from our errors to Python's.
+
+use dappled_protocol as protocol;
+use dappled_protocol::exchange::{ExchangeError, LabelsError};
+use dappled_protocol::slice::KeyError;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    dappled.protocol,
+    ProtocolError,
+    PyValueError,
+    "A rule of the protocol does not hold.
+
+`rule` is its id (look it up with `rules()`), `dimension` and `rank` say where (None where it is
+no one's in particular), `key` names the dictionary's key or the argument, `value` is what was
+found, as text, and `expected` says what would have been right.
+
+>>> from dappled import protocol
+>>> try:
+...     protocol.Distribution((5, 9), 'bx')
+... except protocol.ProtocolError as error:
+...     print(error)
+...     print(error.rule, error.dimension, error.key)
+L06: dimension 1, 'dist': got 'x', expected one of 'b', 'c', 'u', 'n'
+L06 1 dist
+"
+);
+
+/// An error of ours as Python knows it.
+pub trait Raise {
+    fn raise(self) -> PyErr;
+}
+
+impl Raise for protocol::ProtocolError {
+    fn raise(self) -> PyErr {
+        Python::attach(|py| {
+            let error = ProtocolError::new_err(self.to_string());
+            match set_attributes(error.value(py), &self) {
+                Ok(()) => error,
+                Err(other) => other,
+            }
+        })
+    }
+}
+
+fn set_attributes(object: &Bound<'_, PyAny>, error: &protocol::ProtocolError) -> PyResult<()> {
+    object.setattr("rule", error.rule.id)?;
+    object.setattr("dimension", error.dimension)?;
+    object.setattr("rank", error.rank)?;
+    object.setattr("key", &error.key)?;
+    object.setattr("value", &error.value)?;
+    object.setattr("expected", &error.expected)
+}
+
+/// NumPy's classes: a step of 0 is a ValueError, all else an IndexError.
+impl Raise for KeyError {
+    fn raise(self) -> PyErr {
+        match self {
+            KeyError::ZeroStep => PyValueError::new_err(self.to_string()),
+            _ => PyIndexError::new_err(self.to_string()),
+        }
+    }
+}
+
+impl Raise for ExchangeError {
+    fn raise(self) -> PyErr {
+        PyValueError::new_err(self.to_string())
+    }
+}
+
+impl Raise for LabelsError {
+    fn raise(self) -> PyErr {
+        PyValueError::new_err(self.to_string())
+    }
+}
