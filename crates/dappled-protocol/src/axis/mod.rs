@@ -13,7 +13,7 @@ mod place;
 mod structured;
 mod unstructured;
 
-use std::ops::Range;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 pub(crate) use block::Block;
@@ -153,14 +153,14 @@ impl AxisMap {
     /// ```
     /// use dappled_protocol::AxisMap;
     /// let ranges: Vec<_> = AxisMap::block_cyclic(10, 3, 2).owned_ranges(1).collect();
-    /// assert_eq!(ranges, [2..4, 8..10]);
+    /// assert_eq!(ranges, [2..=3, 8..=9]);
     /// ```
-    pub fn owned_ranges(&self, rank: u64) -> Box<dyn Iterator<Item = Range<i64>> + '_> {
+    pub fn owned_ranges(&self, rank: u64) -> Box<dyn Iterator<Item = RangeInclusive<i64>> + '_> {
         match (self.map_rank(rank), &self.kind) {
             (None, _) => Box::new(std::iter::empty()),
             (Some(rank), Kind::Unstructured(map)) => {
                 let labels = map.labels(rank);
-                Box::new((0..labels.len()).map(move |local| labels[local]..labels[local] + 1))
+                Box::new((0..labels.len()).map(move |local| labels[local]..=labels[local]))
             }
             (Some(rank), Kind::Block(map)) => Box::new(runs_of(map, rank)),
             (Some(rank), Kind::Cyclic(map)) => Box::new(runs_of(map, rank)),

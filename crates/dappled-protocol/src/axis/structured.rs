@@ -1,6 +1,6 @@
 //! What block and cyclic maps have in common.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Positions from one on that lie side by side in the piece of one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,11 +42,14 @@ pub(crate) trait Structured {
 }
 
 /// The ranges that a rank owns.
-pub(super) fn runs_of<M: Structured>(map: &M, rank: u64) -> impl Iterator<Item = Range<i64>> {
+pub(super) fn runs_of<M: Structured>(
+    map: &M,
+    rank: u64,
+) -> impl Iterator<Item = RangeInclusive<i64>> {
     let mut position = 0;
     std::iter::from_fn(move || {
         let start = map.next_owned(rank, position)?;
         position = map.run_at(start).stop;
-        Some(start as i64..position as i64)
+        Some(start as i64..=position as i64 - 1)
     })
 }

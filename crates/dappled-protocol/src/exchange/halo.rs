@@ -16,29 +16,29 @@ use crate::runs::{Runs, Transfer};
 
 /// The padding that `rank` receives: [`Transfer::own`] are the cells to fill.
 pub fn halo_receives(distribution: &Distribution, rank: u64) -> Vec<Parcel> {
-    if distribution.held() != Held::Grid {
-        return Vec::new();
-    }
-    let coords = distribution.coords(rank);
-    let lines: Vec<Line> =
-        (0..coords.len()).map(|axis| Line::new(distribution, axis, &coords)).collect();
-    let halo = |(line, &at): (&Line, &u64)| line.received_by(at);
-    assemble(distribution, rank, lines.iter().zip(&coords).map(halo).collect())
+    halo(distribution, rank, |line, at| line.received_by(at))
 }
 
 /// The cells that `rank` sends for the padding of others: [`Transfer::own`] are cells it owns.
 pub fn halo_sends(distribution: &Distribution, rank: u64) -> Vec<Parcel> {
+    match distribution.has_odd_edges() {
+        true => searched_sends(distribution, rank),
+        false => halo(distribution, rank, |line, at| line.sent_by(at)),
+    }
+}
+
+/// The product of what moves along the axes. Cells that a rank owns in every axis stay.
+fn halo(distribution: &Distribution, rank: u64, along: fn(&Line<'_>, u64) -> Halo) -> Vec<Parcel> {
     if distribution.held() != Held::Grid {
         return Vec::new();
     }
-    if distribution.has_odd_edges() {
-        return searched_sends(distribution, rank);
-    }
     let coords = distribution.coords(rank);
-    let lines: Vec<Line> =
-        (0..coords.len()).map(|axis| Line::new(distribution, axis, &coords)).collect();
-    let halo = |(line, &at): (&Line, &u64)| line.sent_by(at);
-    assemble(distribution, rank, lines.iter().zip(&coords).map(halo).collect())
+    let line = |(axis, &at): (usize, &u64)| along(&Line::new(distribution, axis, &coords), at);
+    let axes: Vec<Halo> = coords.iter().enumerate().map(line).collect();
+    let unmoved = axes.iter().all(|axis| axis.keeps_cells).then_some(rank);
+    let axes = axes.into_iter().map(|axis| axis.transfers).collect();
+    let all = parcels(axes, unmoved, |coords| distribution.rank(coords));
+    all.filter(|parcel| parcel.boxes().next().is_some()).collect()
 }
 
 /// Where pieces have boundary padding of their own, who needs a rank's cells is no product over
@@ -49,14 +49,6 @@ fn searched_sends(distribution: &Distribution, rank: u64) -> Vec<Parcel> {
     };
     let turned = |peer| from_rank(peer).map(move |parcel| parcel.turned(peer));
     (0..distribution.nprocs()).flat_map(turned).collect()
-}
-
-/// The parcels of a product of halos. Cells that a rank owns in every axis do not move.
-fn assemble(distribution: &Distribution, rank: u64, axes: Vec<Halo>) -> Vec<Parcel> {
-    let unmoved = axes.iter().all(|axis| axis.keeps_cells).then_some(rank);
-    let axes = axes.into_iter().map(|axis| axis.transfers).collect();
-    let all = parcels(axes, unmoved, |coords| distribution.rank(coords));
-    all.filter(|parcel| parcel.boxes().next().is_some()).collect()
 }
 
 /// What moves along one axis; a rank's own cells, which stay, are the first of its own entry.
@@ -106,8 +98,9 @@ impl<'a> Line<'a> {
     fn sent_by(&self, rank: u64) -> Halo {
         let last = self.map.grid() - 1;
         let near = rank.saturating_sub(1)..=(rank + 1).min(last);
+        let is_periodic = matches!(&self.map.kind, Kind::Block(map) if map.periodic);
         let ends = [0, 1.min(last), last.saturating_sub(1), last];
-        let mut peers: Vec<u64> = near.chain(ends).collect();
+        let mut peers: Vec<u64> = near.chain(ends.into_iter().filter(|_| is_periodic)).collect();
         peers.sort_unstable();
         peers.dedup();
         let mut halo = Halo { transfers: Vec::new(), keeps_cells: false };
@@ -143,15 +136,16 @@ impl<'a> Line<'a> {
 
     /// The cells of a piece that are copies: where the first lies, and which indices they are,
     /// outside 0..size where the axis wraps.
-    fn copied(&self, map: &Block, rank: u64) -> Vec<(u64, Range<i64>)> {
+    fn copied(&self, map: &Block, rank: u64) -> Vec<(u64, Range<i128>)> {
         let (owned, (left, right)) = (map.owned(rank), map.communication(rank));
-        let (start, end) = (owned.start as i64, owned.end as i64);
-        let (all, interior) = (start - left as i64..end + right as i64, self.interior(map));
-        let inside =
-            (interior.start as i64).clamp(start, end)..(interior.end as i64).clamp(start, end);
+        let (start, end) = (i128::from(owned.start), i128::from(owned.end));
+        let all = start - i128::from(left)..end + i128::from(right);
+        let interior = self.interior(map);
+        let inside = |index: u64| i128::from(index).clamp(start, end);
+        let inside = inside(interior.start)..inside(interior.end);
         let before = all.start..inside.start.max(all.start);
         let after = inside.end.max(before.end)..all.end;
-        let local = |index: i64| (index - all.start) as u64;
+        let local = |index: i128| (index - all.start) as u64;
         [before, after]
             .into_iter()
             .filter(|cells| !cells.is_empty())
@@ -164,7 +158,7 @@ impl<'a> Line<'a> {
         &self,
         map: &Block,
         mut local: u64,
-        cells: Range<i64>,
+        cells: Range<i128>,
         found: &mut BTreeMap<u64, Vec<Transfer>>,
     ) {
         let mut index = cells.start;
@@ -175,14 +169,14 @@ impl<'a> Line<'a> {
             let transfer =
                 Transfer { own: Runs::one(local, len), other: Runs::one(run.local, len) };
             found.entry(self.map.place.outer(run.rank)).or_default().push(transfer);
-            (index, local) = (index + len as i64, local + len);
+            (index, local) = (index + i128::from(len), local + len);
         }
     }
 
     /// The index whose value belongs at an index, and for how many from there on the same holds.
-    fn source(&self, map: &Block, index: i64) -> Option<(u64, u64)> {
+    fn source(&self, map: &Block, index: i128) -> Option<(u64, u64)> {
         let interior = if map.wraps { 0..map.size() } else { self.interior(map) };
-        let (start, end) = (interior.start as i64, interior.end as i64);
+        let (start, end) = (i128::from(interior.start), i128::from(interior.end));
         let period = (end > start).then_some(end - start)?;
         let source = (index - start).rem_euclid(period) + start;
         Some((source as u64, (end - source) as u64))

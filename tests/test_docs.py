@@ -1,0 +1,40 @@
+"""What the documents show is true: their examples run, and what is generated is current."""
+
+import doctest
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = ["README.md", "docs/protocol.md"]
+
+
+def make_pictures():
+    spec = importlib.util.spec_from_file_location("make_pictures", ROOT / "docs/make_pictures.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_examples_run(page):
+    failed, tried = doctest.testfile(str(ROOT / page), module_relative=False)
+    assert tried > 3 and failed == 0
+
+
+def test_pictures_and_rules_are_current():
+    made = make_pictures()
+    for name, distribution in made.PICTURES.items():
+        drawn = (ROOT / "docs/pictures" / f"{name}.svg").read_text()
+        assert drawn == made.show.svg(distribution), "run `make docs`"
+    page = (ROOT / "docs/protocol.md").read_text()
+    assert page == made.with_rules(page), "run `make docs`"
+
+
+@pytest.mark.parametrize("page", [*PAGES, "docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(page):
+    path = ROOT / page
+    for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
+        assert (path.parent / target).exists(), target
