@@ -51,7 +51,7 @@ def _version(export: Export, where: int, what: int) -> None:
 
 def _shape(export: Export, where: int, what: int) -> None:
     """One extent more or less, or an axis more or less."""
-    shape = list(np.shape(export["buffer"]))
+    shape = list(export["buffer"].shape)
     at = where % (len(shape) + 1)
     if at == len(shape):
         shape = shape[:-1] if what % 2 else [*shape, 1]
@@ -62,53 +62,68 @@ def _shape(export: Export, where: int, what: int) -> None:
 
 def _format(export: Export, where: int, what: int) -> None:
     kinds = ("f4", "i1", "?", "O", "U3", "V5", "i4,f8", "c16", ">f8", "M8[s]", "m8[D]", "g")
-    export["buffer"] = np.zeros(np.shape(export["buffer"]), kinds[what % len(kinds)])
+    export["buffer"] = np.zeros(export["buffer"].shape, kinds[what % len(kinds)])
 
 
 def _sequence(export: Export, where: int, what: int) -> None:
     """dim_data as a list, twice as long, one shorter, or as something like a sequence."""
-    dims = export["dim_data"]
+    dims = _dims(export)
     export["dim_data"] = [list(dims), dims + dims, dims[:-1], iter(dims), dict(enumerate(dims))][
         what % 5
     ]
 
 
 def _dim(export: Export, where: int, what: int) -> None:
-    dims = list(export["dim_data"])
+    dims = list(_dims(export))
     dims[where % len(dims)] = junk(what)
     export["dim_data"] = tuple(dims)
 
 
 def _empty_dim(export: Export, where: int, what: int) -> None:
-    dims = list(export["dim_data"])
+    dims = list(_dims(export))
     dims[where % len(dims)] = {}
     export["dim_data"] = tuple(dims)
 
 
 def _entry(export: Export, where: int, what: int) -> None:
-    dims = export["dim_data"]
+    dims = _dims(export)
     dims[where % len(dims)][KEYS[where // len(dims) % len(KEYS)]] = junk(what)
 
 
+def _dims(export: Export) -> list[Any] | tuple[Any, ...]:
+    """The dimensions; what an earlier change put there may be endless."""
+    if not isinstance(export["dim_data"], list | tuple):
+        raise TypeError("no list any more")
+    return export["dim_data"]
+
+
+def _entries(export: Export, where: int) -> dict[Any, Any]:
+    """A dimension dictionary, if it still is one."""
+    entries = _dims(export)[where % len(export["dim_data"])]
+    if not isinstance(entries, dict):
+        raise TypeError("no dictionary any more")
+    return entries
+
+
 def _no_entry(export: Export, where: int, what: int) -> None:
-    entries = export["dim_data"][where % len(export["dim_data"])]
+    entries = _entries(export, where)
     entries.pop(sorted(entries)[what % len(entries)], None)
 
 
 def _more_entries(export: Export, where: int, what: int) -> None:
-    export["dim_data"][where % len(export["dim_data"])][_extra(what)] = junk(what // 16)
+    _entries(export, where)[_extra(what)] = junk(what // 16)
 
 
 def _nudge(export: Export, where: int, what: int) -> None:
     """An int, or a width, or a label, a little larger or smaller."""
-    entries = export["dim_data"][where % len(export["dim_data"])]
+    entries = _entries(export, where)
     key = sorted(entries)[where // 8 % len(entries)]
     by = (1, -1, 2, -3)[what % 4]
     if key == "padding" and type(entries[key]) is tuple:
         widths = list(entries[key])
         widths[what // 4 % 2] += by
         entries[key] = tuple(widths)
-    elif key == "indices" and len(entries[key]):
+    elif key == "indices" and isinstance(entries[key], np.ndarray) and entries[key].size:
         labels = [int(label) for label in entries[key]]
         labels[what // 4 % len(labels)] += by
         entries[key] = np.array(labels)

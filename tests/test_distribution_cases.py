@@ -136,6 +136,34 @@ def test_padding_is_none_towards_and_on_an_empty_rank():
     assert widths == [(1, 1), (1, 1), (1, 0), None]
 
 
+def test_the_old_form_writes_padding_on_all_ranks_or_on_none():
+    padded = Distribution((5,), nprocs=4, padding=1)
+    widths = [padded.dim_data(rank, version="0.9.0")[0]["padding"] for rank in range(4)]
+    assert widths == [(1, 1), (1, 1), (1, 0), (0, 0)]
+    alone = Distribution((2,), bounds=[[0, 0, 2, 2]], padding=1)  # only one rank owns anything
+    assert alone == Distribution((2,), bounds=[[0, 0, 2, 2]])
+    assert not any("padding" in alone.dim_data(rank, version="0.9.0")[0] for rank in range(3))
+
+
+def test_from_dim_data_reads_empty_dictionaries_with_shapes():
+    block = {"dist_type": "b", "size": 5, "proc_grid_size": 2}
+    per_rank = [
+        ({}, {**block, "proc_grid_rank": 0, "start": 0, "stop": 3}),
+        [{}, {**block, "proc_grid_rank": 1, "start": 3, "stop": 5}],
+    ]
+    made = Distribution.from_dim_data(per_rank, local_shapes=[(4, 3), [4, 2]])
+    assert made == Distribution((4, 5), grid_shape=(1, 2))
+    for shapes, rule in ((None, "L05"), ([(4, 3), (4, 3)], "L11"), ([(4, 3), (5, 2)], "C01")):
+        with pytest.raises(ProtocolError) as caught:
+            Distribution.from_dim_data(per_rank, local_shapes=shapes)
+        assert caught.value.rule == rule
+
+
+def test_from_dim_data_of_zero_dimensions():
+    made = Distribution.from_dim_data([(), (), ()])
+    assert made == Distribution((), nprocs=3)
+
+
 BAD_INDICES = [(4,), (-1,), (1.0,), ("1",), (None,), (), (1, 1), (2**70,), None, "1", range(2**62)]
 
 

@@ -77,7 +77,7 @@ def test_twenty_thousand_exports():
 def test_malformed_sets_of_exports():
     tried = Counter()
 
-    @batches(max_examples=400)
+    @batches(max_examples=800)
     @given(
         specs(),
         st.integers(0, 3),

@@ -103,9 +103,7 @@ def _said(dim: Dim) -> tuple:
         return tuple(labels(dim.entries["indices"], dim.extent))
     if dim.kind == "c":
         return ()
-    rank, last = dim.number("proc_grid_rank"), dim.number("proc_grid_size") - 1
-    inner = (dim.widths[0] if rank > 0 else 0, dim.widths[1] if rank < last else 0)
-    return dim.number("start"), dim.number("stop"), inner
+    return dim.number("start"), dim.number("stop"), dim.communication
 
 
 def _c04(dims: Dims) -> bool:

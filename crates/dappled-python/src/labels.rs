@@ -50,6 +50,8 @@ fn buffer_labels(object: &Bound<'_, PyAny>, memory: &Buffer) -> PyResult<Value> 
 }
 
 fn sequence_labels(object: &Bound<'_, PyAny>, extent: Option<u64>) -> PyResult<Value> {
+    // Sets and views of dicts have a length too, but no order.
+    object.getattr("__getitem__")?;
     let length = object.len()?;
     if is_unread(length as u64, extent) {
         return Ok(Value::Unread(length as u64));

@@ -135,7 +135,11 @@ impl Dim {
 
 /// Of the padding of a block, what is communication padding: that of an inner edge, and
 /// also that of the array's ends where it wraps.
-pub(crate) fn communication(padding: (u64, u64), ends: (bool, bool), wraps: bool) -> (u64, u64) {
-    let width = |width, end| if end && !wraps { 0 } else { width };
+pub(crate) fn communication<W: Default>(
+    padding: (W, W),
+    ends: (bool, bool),
+    wraps: bool,
+) -> (W, W) {
+    let width = |width, end| if end && !wraps { W::default() } else { width };
     (width(padding.0, ends.0), width(padding.1, ends.1))
 }

@@ -1,6 +1,6 @@
 //! L09 to L13: block dimensions, their padding, and `periodic`.
 
-use super::draft::{Draft, Kind, LARGEST, natural};
+use super::draft::{Draft, Kind, LARGEST};
 use super::{Check, Rule, Verdict};
 use crate::value::Value;
 use crate::version::Meaning;
@@ -66,7 +66,7 @@ fn l11(dim: &mut Draft<'_>) -> Verdict {
     // Padding or a period that can't be read is a matter of L12 or L13.
     let (Some(extent), Some(outside)) = (dim.extent, outside(dim)) else { return Ok(()) };
     let (start, stop) = (i128::from(dim.start), i128::from(dim.stop));
-    let right = start + i128::from(extent) - outside;
+    let right = (start + i128::from(extent)).saturating_sub(outside);
     if !dim.is_block() || stop == right {
         return Ok(());
     }
@@ -112,7 +112,7 @@ fn l13(dim: &mut Draft<'_>) -> Verdict {
 
 /// The extent of the buffer, or else the one that the dictionary implies.
 fn extent(dim: &Draft<'_>) -> Option<i128> {
-    let implied = || Some(i128::from(dim.stop - dim.start) + outside(dim)?);
+    let implied = || i128::from(dim.stop - dim.start).checked_add(outside(dim)?);
     dim.extent.map(i128::from).or_else(implied)
 }
 
@@ -122,19 +122,29 @@ fn outside(dim: &Draft<'_>) -> Option<i128> {
         return Some(0);
     }
     let periodic = dim.flag(&L13, "periodic").ok()?;
-    Some(together(dim.communication(padding(dim)?, periodic)))
+    let (left, right) = dim.communication(widths(dim)?, periodic);
+    left.checked_add(right)
 }
 
-/// The padding of the dictionary, if it can be read.
+/// The padding, if it is one that a dictionary may say.
 fn padding(dim: &Draft<'_>) -> Option<(u64, u64)> {
+    let (left, right) = widths(dim)?;
+    let natural = |width: i128| u64::try_from(width).ok().filter(|width| *width <= LARGEST);
+    Some((natural(left)?, natural(right)?))
+}
+
+/// The widths of the padding: two ints >= 0, however large.
+fn widths(dim: &Draft<'_>) -> Option<(i128, i128)> {
     let pair: Vec<Value> = match dim.get("padding") {
         None => return Some((0, 0)),
         Some(Value::List(items)) => items.iter().take(3).cloned().collect(),
         Some(Value::Labels(labels)) => labels.iter().take(3).map(|width| (*width).into()).collect(),
         Some(_) => return None,
     };
-    let [left, right] = &pair[..] else { return None };
-    Some((natural(left)?, natural(right)?))
+    match pair[..] {
+        [Value::Int(left @ 0..), Value::Int(right @ 0..)] => Some((left, right)),
+        _ => None,
+    }
 }
 
 fn together((left, right): (u64, u64)) -> i128 {

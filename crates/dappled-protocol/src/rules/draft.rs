@@ -110,7 +110,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Of this padding, what is communication padding.
-    pub(super) fn communication(&self, padding: (u64, u64), periodic: bool) -> (u64, u64) {
+    pub(super) fn communication<W: Default>(&self, padding: (W, W), periodic: bool) -> (W, W) {
         let ends = (self.grid_rank == 0, self.grid_rank + 1 == self.grid_size);
         communication(padding, ends, self.wraps(periodic))
     }
