@@ -32,16 +32,22 @@ def block_axes(draw: st.DrawFn, size: int, grid: int, padded: bool | None = None
     return AxisSpec("b", size, grid, bounds, draw(paddings(plain)), periodic)
 
 
+def widths(most: int) -> st.SearchStrategy[int]:
+    """A width up to `most`, seldom 0 where there is a choice."""
+    some = st.integers(min(1, most), most)
+    return some | some | st.just(most) | st.just(0)
+
+
 @st.composite
 def paddings(draw: st.DrawFn, axis: AxisSpec) -> int | tuple[int, ...]:
     """A width for all edges, or one for each, none wider than what lies beside it."""
     counts = [len(axis.owned(c)) for c in range(axis.grid)]
     least = min(count for count in counts if count)
     if draw(st.booleans()):
-        return draw(st.integers(0, least // 2 if axis.grid == 1 else least))
-    inner = [draw(st.integers(0, min(both))) for both in pairwise(counts)]
-    left = draw(st.integers(0, counts[0]))
-    right = draw(st.integers(0, counts[-1] - (left if axis.grid == 1 else 0)))
+        return draw(widths(least // 2 if axis.grid == 1 else least))
+    inner = [draw(widths(min(both))) for both in pairwise(counts)]
+    left = draw(widths(counts[0]))
+    right = draw(widths(counts[-1] - (left if axis.grid == 1 else 0)))
     return (left, *inner, right)
 
 

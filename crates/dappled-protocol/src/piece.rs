@@ -2,9 +2,9 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::dim::Dim;
+use crate::dim::{Dim, DimKind};
 use crate::error::ProtocolError;
-use crate::rules;
+use crate::rules::{self, Rule};
 
 /// A type that holds one rank's piece of a distributed array and lends it out, without a copy.
 ///
@@ -58,12 +58,21 @@ pub trait DistArray {
         let mut extents = dims.iter().map(Dim::extent).zip(&elements.shape).enumerate();
         match extents.find(|(_, (extent, length))| *extent != **length as u64) {
             Some((axis, (extent, length))) => {
-                Err(ProtocolError::new(&rules::L11, format!("an extent of {extent}"))
+                Err(ProtocolError::new(extent_rule(&dims[axis]), format!("an extent of {extent}"))
                     .with_dimension(axis)
                     .with_value(format!("memory of length {length}")))
             }
             None => Ok(()),
         }
+    }
+}
+
+/// The rule that ties the extent of memory to a dimension.
+fn extent_rule(dim: &Dim) -> &'static Rule {
+    match dim.kind {
+        DimKind::Block { .. } => &rules::L11,
+        DimKind::Cyclic { .. } => &rules::L16,
+        DimKind::Unstructured { .. } => &rules::L17,
     }
 }
 
@@ -125,5 +134,70 @@ impl<T, Memory: DerefMut<Target = [T]>> Strided<Memory> {
     pub fn get_mut(&mut self, index: &[usize]) -> Option<&mut T> {
         let position = self.position(index)?;
         self.memory.get_mut(position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Distribution;
+
+    /// A piece in Fortran order that can be written.
+    struct Columns {
+        memory: Vec<i32>,
+        shape: Vec<usize>,
+        dims: Vec<Dim>,
+    }
+
+    impl DistArray for Columns {
+        type Element = i32;
+
+        fn dims(&self) -> Vec<Dim> {
+            self.dims.clone()
+        }
+
+        fn elements(&self) -> Elements<'_, i32> {
+            Strided::new(&self.memory, 0, self.shape.clone(), vec![1, self.shape[0] as isize])
+        }
+
+        fn elements_mut(&mut self) -> Option<ElementsMut<'_, i32>> {
+            let strides = vec![1, self.shape[0] as isize];
+            Some(Strided::new(&mut self.memory, 0, self.shape.clone(), strides))
+        }
+    }
+
+    fn columns(shape: [usize; 2]) -> Columns {
+        let distribution = Distribution::spec(&[4, 3]).nprocs(2).build().unwrap();
+        let dims = distribution.dim_data(1).unwrap();
+        Columns { memory: (0..6).collect(), shape: shape.to_vec(), dims }
+    }
+
+    #[test]
+    fn memory_is_lent_as_it_lies() {
+        let mut piece = columns([2, 3]);
+        piece.validate().unwrap();
+        assert_eq!(piece.elements().get(&[1, 2]), Some(&5));
+        assert_eq!(piece.elements().get(&[2, 0]), None);
+        assert_eq!(piece.elements().get(&[0]), None);
+        *piece.elements_mut().unwrap().get_mut(&[0, 1]).unwrap() = 7;
+        assert_eq!(piece.memory, [0, 1, 7, 3, 4, 5]);
+    }
+
+    #[test]
+    fn another_shape_than_the_dimensions_say_is_refused() {
+        let error = columns([3, 2]).validate().unwrap_err();
+        let expected = "L11: dimension 0: got memory of length 3, expected an extent of 2";
+        assert_eq!(error.to_string(), expected);
+        let mut piece = columns([2, 3]);
+        piece.dims.pop();
+        assert_eq!(piece.validate().unwrap_err().rule.id, "L04");
+    }
+
+    #[test]
+    fn strides_may_be_negative() {
+        let backwards = Strided::new(&[1, 2, 3][..], 2, vec![3], vec![-1]);
+        let read: Vec<i32> = (0..3).filter_map(|at| backwards.get(&[at]).copied()).collect();
+        assert_eq!(read, [3, 2, 1]);
+        assert_eq!((backwards.shape(), backwards.strides()), (&[3][..], &[-1][..]));
     }
 }
