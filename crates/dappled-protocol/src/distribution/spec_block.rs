@@ -25,7 +25,8 @@ impl AxisSpec {
             None => return Ok(Edges::Uniform(0)),
             Some(Padding::Uniform(width)) => {
                 check_uniform(*width, bounds)?;
-                let anywhere = *width > 0 && bounds.size() > 0;
+                let mut edges = 0..=bounds.grid();
+                let anywhere = bounds.size() > 0 && edges.any(|edge| bounds.touches_cells(edge));
                 Edges::Uniform(if anywhere { *width } else { 0 })
             }
             Some(Padding::Edges(widths)) => {
