@@ -47,9 +47,10 @@ impl Runs {
         Runs::Periodic { start, len, count: 1, period: len }
     }
 
-    /// These cells, as runs if they are evenly spaced.
-    pub(crate) fn listed(cells: Vec<u64>) -> Self {
-        let (start, count) = (cells[0], cells.len() as u64);
+    /// These cells, as runs if they are evenly spaced and ascending.
+    pub fn of(cells: Vec<u64>) -> Self {
+        let Some(&start) = cells.first() else { return Runs::Listed([].into()) };
+        let count = cells.len() as u64;
         let period = cells.get(1).map_or(Some(1), |second| second.checked_sub(start));
         let even = period.filter(|&period| {
             period > 0 && cells.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(period))

@@ -11,11 +11,12 @@ use std::ops::Range;
 use crate::axis::{AxisMap, Kind, Structured, gcd};
 use crate::runs::{Runs, Transfer};
 
-/// For each peer along the axis what moves between it and this rank.
-pub(crate) type AxisTransfers = Vec<(u64, Vec<Transfer>)>;
+/// For each peer along the axis, in ascending order, what moves between it and this rank.
+pub type AxisTransfers = Vec<(u64, Vec<Transfer>)>;
 
-/// What moves between `rank` of the map `own` and the ranks of the map `other`.
-pub(crate) fn between(own: &AxisMap, other: &AxisMap, rank: u64) -> AxisTransfers {
+/// What moves between `rank` of the map `own` and the ranks of the map `other`, two maps of one
+/// axis: the factor of which parcels are the product.
+pub fn along_axis(own: &AxisMap, other: &AxisMap, rank: u64) -> AxisTransfers {
     let Some(rank) = own.map_rank(rank) else { return Vec::new() };
     let found = match (own.structured(), other.structured()) {
         (Some(own), Some(other)) => Walk { own, other, rank, found: BTreeMap::new() }.all(),
@@ -124,5 +125,5 @@ fn listed(own: &AxisMap, other: &AxisMap, rank: u64) -> Found {
 }
 
 fn transfer(own: Vec<u64>, other: Vec<u64>) -> Transfer {
-    Transfer { own: Runs::listed(own), other: Runs::listed(other) }
+    Transfer { own: Runs::of(own), other: Runs::of(other) }
 }

@@ -4,10 +4,11 @@
 //! other will send, and no handshake is needed. What moves is a product over the axes of what
 //! moves along each (see [`axis`]); it is produced peer by peer, box by box, as it is asked for.
 
-pub(crate) mod axis;
+mod axis;
 mod halo;
 mod parcel;
 
+pub use axis::along_axis;
 pub use halo::{halo_receives, halo_sends};
 pub use parcel::Parcel;
 
@@ -118,7 +119,7 @@ fn product(
     rank: u64,
 ) -> impl Iterator<Item = Parcel> + use<> {
     let axes = own.axes().iter().zip(other.axes()).zip(own.coords(rank));
-    let axes = axes.map(|((own, other), at)| axis::between(own, other, at)).collect();
+    let axes = axes.map(|((own, other), at)| along_axis(own, other, at)).collect();
     let other = other.clone();
     parcel::parcels(axes, None, move |coords| other.rank(coords))
 }

@@ -23,15 +23,22 @@ impl Parcel {
     /// The boxes, each with one transfer an axis: what moves is their product, in row-major
     /// order.
     pub fn boxes(&self) -> impl Iterator<Item = Vec<Transfer>> + '_ {
+        self.numbered_boxes().map(|(_, axes)| axes)
+    }
+
+    /// The boxes, each with the places of its transfers among those of its peer along each axis
+    /// (see [`along_axis`](super::along_axis)).
+    pub fn numbered_boxes(&self) -> impl Iterator<Item = (Vec<usize>, Vec<Transfer>)> + '_ {
         let lists: Vec<&[Transfer]> =
             self.chosen.iter().zip(&*self.axes).map(|(&entry, axis)| &axis[entry].1[..]).collect();
         let lengths = lists.iter().map(|list| list.len()).collect();
         odometer(lengths).skip(usize::from(self.skips_first)).map(move |digits| {
             let transfers = digits.iter().zip(&lists).map(|(&digit, list)| list[digit].clone());
-            match self.turned {
+            let axes = match self.turned {
                 true => transfers.map(Transfer::turned).collect(),
                 false => transfers.collect(),
-            }
+            };
+            (digits, axes)
         })
     }
 
