@@ -1,6 +1,6 @@
 """The Rust core. Public names are offered by `dappled.protocol`, not from here."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -21,7 +21,7 @@ class ProtocolError(ValueError):
     expected: str
 
 def validate(export: Mapping[str, Any]) -> None: ...
-def validate_all(exports: Iterable[Mapping[str, Any]]) -> Distribution: ...
+def validate_all(exports: Sequence[Mapping[str, Any]]) -> Distribution: ...
 def num_owned_indices(
     dim_dict: DimDict, extent: int | None = None, *, version: str = "0.10.0"
 ) -> int: ...
@@ -57,9 +57,9 @@ class Distribution:
     ) -> Distribution: ...
     @staticmethod
     def from_dim_data(
-        per_rank: Iterable[Sequence[DimDict]],
+        per_rank: Sequence[Sequence[DimDict]],
         *,
-        local_shapes: Iterable[Sequence[int]] | None = None,
+        local_shapes: Sequence[Sequence[int]] | None = None,
         version: str = "0.10.0",
     ) -> Distribution: ...
     @property

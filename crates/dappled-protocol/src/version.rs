@@ -69,9 +69,10 @@ impl FromStr for Version {
 
     fn from_str(text: &str) -> Result<Self, BadVersion> {
         let bad = || BadVersion(text.to_owned());
-        let number = |part: &str| match part.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => part.parse::<u64>().map_err(|_| bad()),
-            false => Err(bad()),
+        // Digits that do not fit are a very late version all the same.
+        let number = |part: &str| {
+            let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| part.parse().unwrap_or(u64::MAX)).ok_or_else(bad)
         };
         let parts: Vec<&str> = text.split('.').collect();
         let [major, minor, patch] = parts[..] else { return Err(bad()) };

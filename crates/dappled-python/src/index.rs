@@ -25,10 +25,15 @@ pub fn indices(object: &Bound<'_, PyAny>, axes: usize) -> PyResult<Vec<i64>> {
     let not_indices = |_| {
         PyIndexError::new_err(format!("expected a tuple of {axes} indices, not {}", shown(object)))
     };
-    let items = object.try_iter().map_err(not_indices)?;
-    // One more than are wanted tells as much as all: an endless iterator ends here.
-    let items = items.take(axes + 1).map(|item| index(&item.map_err(not_indices)?));
-    expect_axes(items.collect::<PyResult<_>>()?, axes)
+    let mut found = Vec::new();
+    for item in object.try_iter().map_err(not_indices)? {
+        found.push(index(&item.map_err(not_indices)?)?);
+        // One more than are wanted tells as much as all: an endless iterator ends here.
+        if found.len() > axes {
+            break;
+        }
+    }
+    expect_axes(found, axes)
 }
 
 fn expect_axes(indices: Vec<i64>, axes: usize) -> PyResult<Vec<i64>> {
