@@ -97,17 +97,31 @@ fn base_index(key: &Key, index: &[i64]) -> Element {
     base
 }
 
+fn part(base: &Distribution, key: Key) -> (Operand, Key) {
+    (Operand::new(base, key.clone()).unwrap(), key)
+}
+
+fn whole(base: &Distribution) -> (Operand, Key) {
+    part(base, Key::new(&[], &base.shape()).unwrap())
+}
+
 /// Carries the plans of all ranks out; every owned cell must get every operand's element, once.
-fn check(target: &Distribution, operands: &[(Operand, Key)]) -> Result<(), PlanError> {
+fn check(
+    (written_part, key): &(Operand, Key),
+    operands: &[(Operand, Key)],
+) -> Result<(), PlanError> {
+    let target = written_part.view();
     let parts: Vec<Operand> = operands.iter().map(|(operand, _)| operand.clone()).collect();
     let ranks = parts.iter().map(|operand| operand.base().nprocs()).max().unwrap_or(1);
     let ranks = ranks.max(target.nprocs());
-    let plans = (0..ranks).map(|rank| plan(target, &parts, rank)).collect::<Result<Vec<_>, _>>()?;
+    let plans =
+        (0..ranks).map(|rank| plan(written_part, &parts, rank)).collect::<Result<Vec<_>, _>>()?;
     let messages = sent(&plans, &parts);
     for (rank, plan) in (0u64..).zip(&plans) {
         let got = received(rank, plan, &messages);
         let mut written = HashMap::new();
         for tile in &plan.tiles {
+            check_target(tile, rank, written_part, key);
             check_tile(tile, rank, plan, &got, target, operands, &mut written);
         }
         let owned: u64 = match target.holds(rank) {
@@ -117,6 +131,16 @@ fn check(target: &Distribution, operands: &[(Operand, Key)]) -> Result<(), PlanE
         assert_eq!(written.len() as u64, owned, "rank {rank} of {target:?}");
     }
     Ok(())
+}
+
+/// The cells that a tile is written to are those of the target's elements.
+fn check_target(tile: &Tile, rank: u64, target: &Operand, key: &Key) {
+    for at in indices(&tile.shape) {
+        let place: Vec<u64> = at.iter().zip(&tile.start).map(|(at, start)| at + start).collect();
+        let index = target.view().global(rank, &place).unwrap();
+        let found = target.base().global(rank, &cell(&tile.target, &at)).unwrap();
+        assert_eq!(found, base_index(key, &index), "{tile}");
+    }
 }
 
 fn check_tile(
@@ -158,14 +182,15 @@ proptest! {
         let shape = key.shape();
         (Just(base), Just(key), distribution_of(shape.clone()), distribution_of(shape))
     })) {
-        let whole = Key::new(&[], &second.shape()).unwrap();
-        let operands = [
-            (Operand::new(&base, key.clone()).unwrap(), key),
-            (Operand::new(&second, whole.clone()).unwrap(), whole),
-        ];
-        match check(&target, &operands) {
-            Ok(()) | Err(PlanError::Scattered(_)) => {}
-            Err(error) => prop_assert!(false, "{error}"),
+        let scattered = PlanError::ScatteredTarget;
+        for (target, operands) in [
+            (whole(&target), [part(&base, key.clone()), whole(&second)]),
+            (part(&base, key.clone()), [whole(&second), whole(&target)]),
+        ] {
+            match check(&target, &operands) {
+                Ok(()) | Err(PlanError::Scattered(_)) => {}
+                Err(error) => prop_assert_eq!(error, scattered.clone()),
+            }
         }
     }
 }
@@ -178,7 +203,7 @@ fn blocks_are_never_scattered() {
         let backwards = [Item::Slice(Some(17), Some(1), Some(-3)), Item::Ellipsis];
         let key = Key::new(&backwards, &[20, 5]).unwrap();
         let target = Distribution::spec(&key.shape()).nprocs(other).build().unwrap();
-        check(&target, &[(Operand::new(&base, key.clone()).unwrap(), key)]).unwrap();
+        check(&whole(&target), &[part(&base, key)]).unwrap();
     }
 }
 
@@ -189,7 +214,7 @@ fn laplace(ranks: u64, rank: u64) -> Plan {
         let slice = |(start, stop): (i64, i64)| Item::Slice(Some(start), Some(stop), None);
         Key::new(&[slice(rows), slice(columns)], &[10, 6]).unwrap()
     };
-    let target = u.slice(&part((1, 9), (1, 5))).unwrap();
+    let target = Operand::new(&u, part((1, 9), (1, 5))).unwrap();
     let parts =
         [part((0, 8), (1, 5)), part((2, 10), (1, 5)), part((1, 9), (0, 4)), part((1, 9), (2, 6))];
     let operands: Vec<Operand> =
@@ -205,9 +230,9 @@ send 4 of operand 0 to rank 2
 send 4 of operand 1 to rank 0
 receive 4 of operand 0 from rank 0
 receive 4 of operand 1 from rank 2
-tile (0, 0):(1, 4) operand 0 in message 0 at (0, 0), operand 1 in the piece at (1, 1), operand 2 in the piece at (0, 0), operand 3 in the piece at (0, 2)
-tile (1, 0):(3, 4) operand 0 in the piece at (0, 1), operand 1 in the piece at (2, 1), operand 2 in the piece at (1, 0), operand 3 in the piece at (1, 2)
-tile (3, 0):(4, 4) operand 0 in the piece at (2, 1), operand 1 in message 1 at (0, 0), operand 2 in the piece at (3, 0), operand 3 in the piece at (3, 2)
+tile (0, 0):(1, 4) at (0, 1), operand 0 in message 0 at (0, 0), operand 1 in the piece at (1, 1), operand 2 in the piece at (0, 0), operand 3 in the piece at (0, 2)
+tile (1, 0):(3, 4) at (1, 1), operand 0 in the piece at (0, 1), operand 1 in the piece at (2, 1), operand 2 in the piece at (1, 0), operand 3 in the piece at (1, 2)
+tile (3, 0):(4, 4) at (3, 1), operand 0 in the piece at (2, 1), operand 1 in message 1 at (0, 0), operand 2 in the piece at (3, 0), operand 3 in the piece at (3, 2)
 ";
     assert_eq!(text, expected);
     assert_eq!(laplace(1, 0).tiles.len(), 1);

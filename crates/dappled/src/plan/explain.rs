@@ -26,11 +26,11 @@ impl fmt::Display for Tile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stop: Vec<u64> =
             self.start.iter().zip(&self.shape).map(|(start, len)| start + len).collect();
-        write!(out, "tile {}:{}", tuple(&self.start), tuple(&stop))?;
+        write!(out, "tile {}:{} at {}", tuple(&self.start), tuple(&stop), self.target)?;
         let sources = self.sources.iter().enumerate();
         let texts: Vec<String> =
-            sources.map(|(number, source)| format!(" operand {number} {source}")).collect();
-        write!(out, "{}", texts.join(","))
+            sources.map(|(number, source)| format!(", operand {number} {source}")).collect();
+        write!(out, "{}", texts.concat())
     }
 }
 

@@ -1,7 +1,7 @@
 //! From what is needed to what one rank does: a pure function, the same on every rank.
 //!
-//! In comes an assignment `target = f(operands)`, element by element: where the target lies, and
-//! for each operand where its base lies and which part of it is read. Out comes a [`Plan`]: what
+//! In comes an assignment `target = f(operands)`, element by element: for the target and each
+//! operand where its base lies, and which part of it is written or read. Out comes a [`Plan`]: what
 //! the rank sends and receives, and the *tiles* of its piece of the target, in each of which every
 //! operand lies in one place: in the rank's own memory, as it is, or in one message. So nothing is
 //! copied that need not be, and tiles that need no message can be computed while messages travel.
@@ -16,8 +16,8 @@ mod explain;
 mod operand;
 mod tiles;
 
+use dappled_protocol::Runs;
 use dappled_protocol::exchange::ExchangeError;
-use dappled_protocol::{Distribution, Runs};
 
 pub use operand::Operand;
 
@@ -62,6 +62,8 @@ pub struct Tile {
     pub start: Vec<u64>,
     /// Its shape.
     pub shape: Vec<u64>,
+    /// Where it lies in the rank's piece of the target's base.
+    pub target: Cells,
     /// Where each operand lies.
     pub sources: Vec<Source>,
 }
@@ -110,9 +112,12 @@ pub enum PlanError {
     /// An operand or target that can't be exchanged.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// A layout that tiles can't be made of yet: the operand must be redistributed first.
+    /// Layouts that no tiles are made of: the operand must be redistributed first.
     #[error("operand {0} is laid out so differently from the target that it must be moved first")]
     Scattered(usize),
+    /// A target whose cells are not evenly spaced in memory: it must be written by way of another.
+    #[error("the cells of the target are not evenly spaced in memory")]
+    ScatteredTarget,
 }
 
 /// The plan of one rank.
@@ -122,26 +127,30 @@ pub enum PlanError {
 /// use dappled::protocol::Distribution;
 /// use dappled::protocol::slice::{Item, Key};
 ///
-/// // target = u[:-1], u of 8 elements in blocks over 2 ranks, the target lying like u[1:]
+/// // u[1:] = u[:-1], u of 8 elements in blocks over 2 ranks
 /// let u = Distribution::spec(&[8]).nprocs(2).build()?;
-/// let part = |start, stop| Key::new(&[Item::Slice(start, stop, None)], &[8]);
-/// let target = u.slice(&part(Some(1), None)?)?;
-/// let plan = plan(&target, &[Operand::new(&u, part(None, Some(-1))?)?], 1)?;
+/// let part = |start, stop| -> Result<Operand, Box<dyn std::error::Error>> {
+///     Ok(Operand::new(&u, Key::new(&[Item::Slice(start, stop, None)], &[8])?)?)
+/// };
+/// let plan = plan(&part(Some(1), None)?, &[part(None, Some(-1))?], 1)?;
 /// assert_eq!(plan.to_string(), "\
 /// receive 1 of operand 0 from rank 0
-/// tile (0):(1) operand 0 in message 0 at (0)
-/// tile (1):(4) operand 0 in the piece at (0)
+/// tile (0):(1) at (0), operand 0 in message 0 at (0)
+/// tile (1):(4) at (1), operand 0 in the piece at (0)
 /// ");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn plan(target: &Distribution, operands: &[Operand], rank: u64) -> Result<Plan, PlanError> {
+pub fn plan(target: &Operand, operands: &[Operand], rank: u64) -> Result<Plan, PlanError> {
+    if !target.is_straight() {
+        return Err(PlanError::ScatteredTarget);
+    }
     for (number, operand) in operands.iter().enumerate() {
         if operand.shape() != target.shape() {
             let (found, target) = (operand.shape(), target.shape());
             return Err(PlanError::Shape { operand: number, found, target });
         }
     }
-    let sends = operand::sends(target, operands, rank)?;
+    let sends = operand::sends(target.view(), operands, rank)?;
     let tiles = tiles::Tiles::new(target, operands, rank)?;
     Ok(Plan { sends, receives: tiles.receives(), tiles: tiles.all() })
 }

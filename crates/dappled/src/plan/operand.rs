@@ -1,6 +1,6 @@
 //! An operand: a part of a stored array, and where its cells lie in the rank's piece of it.
 
-use dappled_protocol::exchange::{self, LabelsError};
+use dappled_protocol::exchange::{self, ExchangeError};
 use dappled_protocol::slice::{Key, Part};
 use dappled_protocol::{AxisMap, Distribution, Region, Runs};
 
@@ -22,8 +22,8 @@ enum BaseAxis {
 
 impl Operand {
     /// `base[key]`; the key must have been made for the base's shape.
-    pub fn new(base: &Distribution, key: Key) -> Result<Self, LabelsError> {
-        let view = base.slice(&key)?;
+    pub fn new(base: &Distribution, key: Key) -> Result<Self, PlanError> {
+        let view = base.slice(&key).map_err(ExchangeError::from)?;
         Ok(Self { base: base.clone(), key, view })
     }
 

@@ -10,6 +10,7 @@ use super::{Cells, Operand, PlanError, Receive, Source, Tile};
 
 /// What tiles are made of.
 pub(super) struct Tiles<'a> {
+    target: &'a Operand,
     operands: &'a [Operand],
     rank: u64,
     /// Per axis, per operand, the stretches; all operands are cut alike.
@@ -23,21 +24,19 @@ pub(super) struct Tiles<'a> {
 }
 
 impl<'a> Tiles<'a> {
-    pub fn new(
-        target: &Distribution,
-        operands: &'a [Operand],
-        rank: u64,
-    ) -> Result<Self, PlanError> {
+    pub fn new(target: &'a Operand, operands: &'a [Operand], rank: u64) -> Result<Self, PlanError> {
+        let view = target.view();
         let mut tiles = Tiles {
+            target,
             operands,
             rank,
             axes: Vec::new(),
             receives: Vec::new(),
             messages: HashMap::new(),
-            owned: owned_stretches(target, rank),
+            owned: owned_stretches(view, rank),
         };
-        let coords = target.coords(rank);
-        for (axis, (map, &at)) in target.axes().iter().zip(&coords).enumerate() {
+        let coords = view.coords(rank);
+        for (axis, (map, &at)) in view.axes().iter().zip(&coords).enumerate() {
             let cut = |(number, operand): (usize, &Operand)| {
                 let view = &operand.view().axes()[axis];
                 stretches(map, view, at).ok_or(PlanError::Scattered(number))
@@ -45,7 +44,7 @@ impl<'a> Tiles<'a> {
             let cut = operands.iter().enumerate().map(cut).collect::<Result<Vec<_>, _>>()?;
             tiles.axes.push(refined(&cut));
         }
-        tiles.number_messages(target)?;
+        tiles.number_messages(view)?;
         Ok(tiles)
     }
 
@@ -95,9 +94,10 @@ impl<'a> Tiles<'a> {
 
     fn tile(&self, chosen: &[usize]) -> Tile {
         let cuts = chosen.iter().enumerate().map(|(axis, &at)| &self.along(axis)[at]);
-        let (start, shape) = cuts.map(|cut| (cut.start, cut.len)).unzip();
+        let (start, shape): (Vec<u64>, Vec<u64>) = cuts.map(|cut| (cut.start, cut.len)).unzip();
+        let target = self.target.piece_cells(self.rank, &start, &vec![1; start.len()]);
         let sources = (0..self.operands.len()).map(|number| self.source(number, chosen)).collect();
-        Tile { start, shape, sources }
+        Tile { start, shape, target, sources }
     }
 
     fn source(&self, number: usize, chosen: &[usize]) -> Source {
