@@ -12,10 +12,12 @@ demo: build  ## the picture of a handful of distributions
 
 test: test-rust test-python  ## everything that can fail
 
-test-rust:
+test-rust: export DAPPLED_TEST_MPIEXEC := $(CURDIR)/$(BIN)/mpiexec
+test-rust: build
 	cargo test --locked --profile $(CARGO_PROFILE) --workspace --exclude dappled-python
 
 test-python: build
+	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --example laplace
 	$(BIN)/python -m pytest tests
 	$(BIN)/python -m mypy
 

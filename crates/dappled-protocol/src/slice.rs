@@ -77,8 +77,17 @@ pub enum KeyError {
 impl Key {
     /// The canonical form of `items` for an array of this shape.
     pub fn new(items: &[Item], shape: &[u64]) -> Result<Key, KeyError> {
-        let full = shape.iter().map(|&size| Part::Region(Region::all(size))).collect();
-        Key { parts: full }.then(items)
+        let mut axes = shape.iter().copied().enumerate();
+        let mut parts = Vec::with_capacity(shape.len());
+        for item in without_ellipsis(items, shape.len())? {
+            if item == Item::NewAxis {
+                parts.push(Part::NewAxis(1));
+            } else if let Some((axis, size)) = axes.next() {
+                parts.push(Part::new(item, axis, size)?);
+            }
+        }
+        parts.extend(axes.map(|(_, size)| Part::Region(Region::all(size))));
+        Ok(Key { parts })
     }
 
     /// The parts, in order; each axis of the base is named once.
@@ -93,28 +102,41 @@ impl Key {
 
     /// The key that selects what `items` select of what this key selects.
     pub fn then(&self, items: &[Item]) -> Result<Key, KeyError> {
-        let items = without_ellipsis(items, self.shape().len())?;
-        let mut items = items.into_iter().peekable();
+        Ok(self.of(&Key::new(items, &self.shape())?))
+    }
+
+    /// The key that selects what `inner`, a key of what this key selects, selects.
+    pub fn of(&self, inner: &Key) -> Key {
+        let mut own = self.parts.iter().copied();
         let mut parts = Vec::with_capacity(self.parts.len());
-        let mut axis = 0;
-        for &part in &self.parts {
-            if part.len().is_none() {
+        for &part in &inner.parts {
+            if matches!(part, Part::NewAxis(_)) {
                 parts.push(part);
                 continue;
             }
-            while items.next_if_eq(&Item::NewAxis).is_some() {
-                parts.push(Part::NewAxis(1));
+            // An axis that was taken away before is not one that the inner key counts.
+            for outer in own.by_ref() {
+                parts.extend(outer.then(part));
+                if outer.len().is_some() {
+                    break;
+                }
             }
-            let item = items.next().unwrap_or(Item::Slice(None, None, None));
-            parts.extend(part.then(item, axis)?);
-            axis += 1;
         }
-        parts.extend(items.map(|_| Part::NewAxis(1)));
-        Ok(Key { parts })
+        parts.extend(own);
+        Key { parts }
     }
 }
 
 impl Part {
+    /// The part of an axis that an item selects; `axis` is for the message.
+    fn new(item: Item, axis: usize, size: u64) -> Result<Part, KeyError> {
+        Ok(match item {
+            Item::Index(index) => Part::Index(resolve_index(index, axis, size)?),
+            Item::Slice(start, stop, step) => Part::Region(resolve_slice(start, stop, step, size)?),
+            Item::Ellipsis | Item::NewAxis => Part::Region(Region::all(size)),
+        })
+    }
+
     /// The length of the axis it leaves, if it leaves one.
     fn len(self) -> Option<u64> {
         match self {
@@ -124,22 +146,15 @@ impl Part {
         }
     }
 
-    /// An item applied to the axis that this part leaves; `axis` is for the message.
-    fn then(self, item: Item, axis: usize) -> Result<Option<Part>, KeyError> {
-        let size = self.len().unwrap_or(1);
-        let region = match item {
-            Item::Index(index) => Region::new(resolve_index(index, axis, size)?, 1, 1),
-            Item::Slice(start, stop, step) => resolve_slice(start, stop, step, size)?,
-            Item::Ellipsis | Item::NewAxis => Region::all(size),
-        };
-        let is_index = matches!(item, Item::Index(_));
-        Ok(match self {
-            Part::Index(_) => Some(self),
-            Part::Region(base) if is_index => Some(Part::Index(base.at(region.start()))),
-            Part::Region(base) => Some(Part::Region(base.then(region))),
-            Part::NewAxis(_) if is_index => None,
-            Part::NewAxis(_) => Some(Part::NewAxis(region.len())),
-        })
+    /// A part of the axis that this part leaves; None where a new axis is taken away again.
+    fn then(self, inner: Part) -> Option<Part> {
+        match (self, inner) {
+            (Part::Region(base), Part::Index(at)) => Some(Part::Index(base.at(at))),
+            (Part::Region(base), Part::Region(region)) => Some(Part::Region(base.then(region))),
+            (Part::NewAxis(_), Part::Region(region)) => Some(Part::NewAxis(region.len())),
+            (Part::NewAxis(_), Part::Index(_)) => None,
+            (part, _) => Some(part),
+        }
     }
 }
 

@@ -1,14 +1,16 @@
 #![forbid(unsafe_code)]
 //! Distributed arrays with NumPy's meaning.
 //!
-//! The folders are the way of an expression, in order (*to come* is not here yet):
+//! The folders are the way of an expression, in order:
 //!
 //! ```text
-//! graph   (to come) what was asked: nodes, with shape, dtype and errors known
+//! graph   what was asked: nodes, with shape, dtype and errors known
 //! plan    from nodes to steps: what one rank sends, receives and computes
-//! run     (to come) walks a plan's steps once
+//! run     walks a plan's steps once
 //! ```
 
+pub mod graph;
 pub mod plan;
+pub mod run;
 
 pub use dappled_protocol as protocol;

@@ -1,0 +1,119 @@
+//! What every message says about itself, and what its receiver makes of it.
+
+use std::fmt;
+
+use crate::error::FabricError;
+use crate::tag::{Place, Tag};
+
+/// One message between two ranks: which one it is, and what for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// The number of the message among those of this sender to this receiver, from 1.
+    pub sequence: u64,
+    /// The operation.
+    pub tag: Tag,
+}
+
+/// A stamp and the length of the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub stamp: Stamp,
+    pub bytes: u64,
+}
+
+/// What a rank expects of the next message of a peer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expectation {
+    pub stamp: Stamp,
+    /// None: as long as the sender says.
+    pub bytes: Option<u64>,
+}
+
+impl Header {
+    /// The bytes of a header: three words, the length of the place, the place.
+    pub const BYTES: usize = 24 + 1 + Place::ROOM;
+
+    pub fn encode(&self) -> [u8; Self::BYTES] {
+        let place = self.stamp.tag.place.as_bytes();
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.stamp.sequence.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.stamp.tag.hash.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.bytes.to_le_bytes());
+        bytes[24] = place.len() as u8;
+        bytes[25..25 + place.len()].copy_from_slice(place);
+        bytes
+    }
+
+    /// The header at the start of an envelope.
+    pub fn decode(bytes: &[u8]) -> Self {
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
+        let length = usize::from(bytes[24]).min(Place::ROOM);
+        let place = Place::from_bytes(&bytes[25..25 + length]);
+        let stamp = Stamp { sequence: word(0), tag: Tag { hash: word(8), place } };
+        Self { stamp, bytes: word(16) }
+    }
+}
+
+impl Expectation {
+    /// Is this header, of a message from `peer` to `rank`, the one expected?
+    pub fn check(&self, rank: u64, peer: u64, header: &Header) -> Result<(), FabricError> {
+        let (awaited, found) = (self.stamp, header.stamp);
+        let agree = (awaited.sequence, awaited.tag.hash) == (found.sequence, found.tag.hash);
+        if !agree && found.tag.hash == Tag::LEAVING {
+            return Err(FabricError::Left { rank: peer, waiting: rank, awaited: awaited.into() });
+        }
+        if !agree {
+            let (awaited, found) = (awaited.into(), found.into());
+            return Err(FabricError::Diverged { rank, peer, awaited, found });
+        }
+        match self.bytes.filter(|&bytes| bytes != header.bytes) {
+            None => Ok(()),
+            Some(awaited_bytes) => Err(FabricError::Length {
+                rank,
+                peer,
+                awaited_bytes,
+                found_bytes: header.bytes,
+                stamp: found.into(),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "message {} of {}", self.sequence, self.tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(sequence: u64, hash: u64, bytes: u64) -> Header {
+        Header { stamp: Stamp { sequence, tag: Tag::new(hash, "a.py:3") }, bytes }
+    }
+
+    #[test]
+    fn a_header_comes_back_as_it_went() {
+        let sent = header(3, u64::MAX, 1 << 40);
+        assert_eq!(Header::decode(&sent.encode()), sent);
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let expected = Expectation { stamp: header(3, 7, 0).stamp, bytes: Some(8) };
+        let said = |found| expected.check(0, 1, &found).unwrap_err().to_string();
+        assert_eq!(expected.check(0, 1, &header(3, 7, 8)), Ok(()));
+        assert_eq!(
+            said(header(2, 9, 8)),
+            "ranks diverged: rank 0 awaits message 3 of operation 0000000000000007 at a.py:3, \
+             but rank 1 sent message 2 of operation 0000000000000009 at a.py:3"
+        );
+        assert!(
+            said(header(3, 7, 16)).starts_with("rank 0 awaits 8 bytes from rank 1, which sent 16")
+        );
+        assert!(
+            said(header(3, Tag::LEAVING, 0)).starts_with("rank 1 left after 2 messages to rank 0")
+        );
+    }
+}

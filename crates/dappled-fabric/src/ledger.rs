@@ -1,0 +1,191 @@
+//! Who awaits what from whom: posts matched with messages, in order.
+//!
+//! *In:* posts. *Out:* the received bytes of each, when all of them are here. Messages of one
+//! peer are matched with what was asked from it in the order of asking, never by search: a
+//! message that is not the one expected means that the ranks diverged.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use crate::error::FabricError;
+use crate::fabric::{Receives, Sends};
+use crate::header::{Expectation, Header, Stamp};
+use crate::tag::Tag;
+use crate::wire::{Message, Ticket, Wire};
+
+/// The posts of one rank that are on their way.
+pub(crate) struct Ledger<W> {
+    rank: u64,
+    wire: W,
+    to_self: VecDeque<Message>,
+    /// The messages sent to, and asked from, each peer so far.
+    counts: HashMap<u64, Counts>,
+    awaited: BTreeMap<u64, VecDeque<Awaited>>,
+    posts: HashMap<u64, Post>,
+    next_post: u64,
+    failed: Option<FabricError>,
+}
+
+#[derive(Default)]
+struct Counts {
+    sent: u64,
+    asked: u64,
+}
+
+/// The next message of a peer, and which post's which place it is for.
+struct Awaited {
+    expected: Expectation,
+    post: u64,
+    place: usize,
+}
+
+struct Post {
+    sends: Vec<(u64, Ticket)>,
+    received: Vec<Option<Vec<u8>>>,
+}
+
+impl<W: Wire> Ledger<W> {
+    /// No posts yet.
+    pub fn new(rank: u64, wire: W) -> Self {
+        let (to_self, counts, awaited) = Default::default();
+        let (posts, next_post, failed) = Default::default();
+        Self { rank, wire, to_self, counts, awaited, posts, next_post, failed }
+    }
+
+    /// Starts a post, and gives its number. A failure is told when the post is asked about.
+    pub fn post(&mut self, tag: Tag, sends: Sends, receives: Receives) -> u64 {
+        let post = self.next_post;
+        self.next_post += 1;
+        if self.failed.is_some() {
+            return post;
+        }
+        let received = receives.iter().map(|_| None).collect();
+        for (place, (peer, bytes)) in receives.into_iter().enumerate() {
+            self.ask(peer, tag, bytes, post, place);
+        }
+        let sent = sends.into_iter().map(|(peer, payload)| self.send(peer, tag, payload));
+        match sent.collect::<Result<Vec<_>, _>>() {
+            Ok(sent) => {
+                let sends = sent.into_iter().flatten().collect();
+                self.posts.insert(post, Post { sends, received });
+            }
+            Err(error) => self.failed = Some(error),
+        }
+        post
+    }
+
+    /// The received bytes of a post, once they are all here and its sends are done.
+    pub fn take(&mut self, post: u64) -> Result<Option<Vec<Vec<u8>>>, FabricError> {
+        Ok(self
+            .is_done(post)?
+            .then(|| self.posts.remove(&post))
+            .flatten()
+            .map(|done| done.received.into_iter().flatten().collect()))
+    }
+
+    /// Moves messages on; are all messages of the post here, and its sends done?
+    pub fn is_done(&mut self, post: u64) -> Result<bool, FabricError> {
+        self.progress()?;
+        let Some(Post { sends, received }) = self.posts.get(&post) else { return Ok(true) };
+        Ok(received.iter().all(Option::is_some)
+            && sends.iter().all(|&(_, ticket)| self.wire.is_sent(ticket)))
+    }
+
+    /// Nobody will ask about this post: what comes for it is thrown away.
+    pub fn forget(&mut self, post: u64) {
+        self.posts.remove(&post);
+    }
+
+    /// The first error, after which there is nothing but this error.
+    pub fn failed(&self) -> Option<&FabricError> {
+        self.failed.as_ref()
+    }
+
+    /// Are bytes on their way, which move while this rank polls?
+    pub fn is_moving(&self) -> bool {
+        self.wire.is_moving()
+    }
+
+    /// What a post waits for, for people.
+    pub fn describe(&self, post: u64) -> String {
+        let mine = self.awaited.iter().flat_map(|(peer, queue)| {
+            let mine = queue.iter().filter(|awaited| awaited.post == post);
+            mine.map(move |awaited| format!("from rank {peer}: {}", awaited.expected.stamp))
+        });
+        let sends = self.posts.get(&post).map_or(&[][..], |post| &post.sends);
+        let unsent = sends.iter().filter(|&&(_, ticket)| !self.wire.is_sent(ticket));
+        let unsent = unsent.map(|(peer, _)| format!("for rank {peer} to take a message"));
+        mine.chain(unsent).collect::<Vec<_>>().join("; ")
+    }
+
+    fn ask(&mut self, peer: u64, tag: Tag, bytes: Option<usize>, post: u64, place: usize) {
+        let count = &mut self.counts.entry(peer).or_default().asked;
+        *count += 1;
+        let stamp = Stamp { sequence: *count, tag };
+        let expected = Expectation { stamp, bytes: bytes.map(|bytes| bytes as u64) };
+        self.awaited.entry(peer).or_default().push_back(Awaited { expected, post, place });
+    }
+
+    fn send(
+        &mut self,
+        peer: u64,
+        tag: Tag,
+        payload: Vec<u8>,
+    ) -> Result<Option<(u64, Ticket)>, FabricError> {
+        let count = &mut self.counts.entry(peer).or_default().sent;
+        *count += 1;
+        let stamp = Stamp { sequence: *count, tag };
+        let message = Message { header: Header { stamp, bytes: payload.len() as u64 }, payload };
+        if peer == self.rank {
+            self.to_self.push_back(message);
+            return Ok(None);
+        }
+        Ok(Some((peer, self.wire.send(peer, message)?)))
+    }
+
+    /// Moves messages on; the first error is kept, for messages after it mean nothing.
+    fn progress(&mut self) -> Result<(), FabricError> {
+        if self.failed.is_none() {
+            self.failed = self.wire.progress().and_then(|()| self.receive()).err();
+        }
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+
+    /// Hands out what is here, peer by peer, as far as it goes.
+    fn receive(&mut self) -> Result<(), FabricError> {
+        let Self { rank, wire, to_self, awaited, posts, .. } = self;
+        for (&peer, queue) in awaited.iter_mut() {
+            while let Some(next) = queue.front() {
+                let message = match peer == *rank {
+                    true => to_self.pop_front(),
+                    false => next_of(wire, *rank, peer, next)?,
+                };
+                let Some(message) = message else { break };
+                next.expected.check(*rank, peer, &message.header)?;
+                if let Some(post) = posts.get_mut(&next.post) {
+                    post.received[next.place] = Some(message.payload);
+                }
+                queue.pop_front();
+            }
+        }
+        awaited.retain(|_, queue| !queue.is_empty());
+        Ok(())
+    }
+}
+
+/// The next message of `peer`, if it is here; an error if it will never be.
+fn next_of<W: Wire>(
+    wire: &mut W,
+    rank: u64,
+    peer: u64,
+    next: &Awaited,
+) -> Result<Option<Message>, FabricError> {
+    // Asked first: what was sent before leaving is then surely seen by `receive`.
+    let left = wire.has_left(peer);
+    match wire.receive(peer)? {
+        None if left => {
+            let awaited = next.expected.stamp.into();
+            Err(FabricError::Left { rank: peer, waiting: rank, awaited })
+        }
+        message => Ok(message),
+    }
+}

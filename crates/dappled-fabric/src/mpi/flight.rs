@@ -1,0 +1,135 @@
+//! Memory that MPI reads or writes until it is done.
+
+use std::ffi::c_int;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use super::abi::Handle;
+use super::session::Session;
+use crate::error::FabricError;
+
+/// Bytes that belong to MPI while `requests` are open. Dropped before they are done, the memory
+/// is leaked: MPI may still use it, and there is no call that takes it back without blocking.
+pub(super) struct Flight<H: Handle> {
+    session: Arc<Session<H>>,
+    /// Raw, because no reference may see bytes that MPI writes.
+    start: *mut u8,
+    length: usize,
+    capacity: usize,
+    requests: Vec<H>,
+}
+
+// SAFETY: the memory is owned by the flight, MPI's handles belong to the process, and the
+// ledger's lock lets one thread at a time call MPI.
+unsafe impl<H: Handle> Send for Flight<H> {}
+
+/// Where a flight goes to or comes from.
+#[derive(Clone, Copy)]
+pub(super) struct Route {
+    pub peer: u64,
+    pub tag: c_int,
+    /// The longest message; what is longer goes in pieces.
+    pub piece: usize,
+}
+
+impl<H: Handle> Flight<H> {
+    /// Starts to send the bytes.
+    pub fn send(session: &Arc<Session<H>>, bytes: Vec<u8>, to: Route) -> Result<Self, FabricError> {
+        let (mpi, communicator) = (&session.mpi, session.communicator);
+        let isend = mpi.functions.isend;
+        Self::start(session, bytes, to, "MPI_Isend", |start, count, peer, request| {
+            // SAFETY: `start` begins `count` bytes that live until the request is done.
+            unsafe {
+                isend(start.cast(), count, mpi.constants.byte, peer, to.tag, communicator, request)
+            }
+        })
+    }
+
+    /// Starts to receive at most `length` bytes.
+    pub fn receive(
+        session: &Arc<Session<H>>,
+        length: usize,
+        from: Route,
+    ) -> Result<Self, FabricError> {
+        let (mpi, communicator) = (&session.mpi, session.communicator);
+        let irecv = mpi.functions.irecv;
+        Self::start(session, vec![0; length], from, "MPI_Irecv", |start, count, peer, request| {
+            // SAFETY: `start` begins `count` bytes that live until the request is done and that
+            // nobody else looks at before.
+            unsafe {
+                irecv(
+                    start.cast(),
+                    count,
+                    mpi.constants.byte,
+                    peer,
+                    from.tag,
+                    communicator,
+                    request,
+                )
+            }
+        })
+    }
+
+    fn start(
+        session: &Arc<Session<H>>,
+        bytes: Vec<u8>,
+        route: Route,
+        function: &'static str,
+        call: impl Fn(*mut u8, c_int, c_int, *mut H) -> c_int,
+    ) -> Result<Self, FabricError> {
+        let mut bytes = ManuallyDrop::new(bytes);
+        let (start, length, capacity) = (bytes.as_mut_ptr(), bytes.len(), bytes.capacity());
+        let session = session.clone();
+        let mut flight = Self { session, start, length, capacity, requests: Vec::new() };
+        for at in (0..length).step_by(route.piece) {
+            let count = route.piece.min(length - at) as c_int;
+            let mut request = H::NONE;
+            let code = call(start.wrapping_add(at), count, route.peer as c_int, &mut request);
+            flight.session.mpi.functions.check(function, code)?;
+            flight.requests.push(request);
+        }
+        // Tested from the end, and so in the order of starting.
+        flight.requests.reverse();
+        Ok(flight)
+    }
+
+    /// Moves the bytes on; is MPI done with them?
+    pub fn is_done(&mut self) -> Result<bool, FabricError> {
+        let mpi = &self.session.mpi;
+        let ignore = mpi.constants.status_ignore as *mut _;
+        while let Some(request) = self.requests.last_mut() {
+            let mut done = 0;
+            // SAFETY: an open request of this session; the ABI's own word for "no status".
+            let code = unsafe { (mpi.functions.test)(request, &mut done, ignore) };
+            mpi.functions.check("MPI_Test", code)?;
+            if done == 0 {
+                return Ok(false);
+            }
+            self.requests.pop();
+        }
+        Ok(true)
+    }
+
+    /// The bytes, when MPI is done with them.
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        assert!(self.requests.is_empty(), "MPI still uses these bytes");
+        self.take_bytes()
+    }
+
+    fn take_bytes(&mut self) -> Vec<u8> {
+        let (start, length, capacity) = (self.start, self.length, self.capacity);
+        let mut empty = ManuallyDrop::new(Vec::new());
+        (self.start, self.length, self.capacity) = (empty.as_mut_ptr(), 0, 0);
+        // SAFETY: these are the parts of a vector, given away once: the fields now hold those
+        // of an empty one. No request is open, as both callers check.
+        unsafe { Vec::from_raw_parts(start, length, capacity) }
+    }
+}
+
+impl<H: Handle> Drop for Flight<H> {
+    fn drop(&mut self) {
+        if self.requests.is_empty() {
+            drop(self.take_bytes());
+        }
+    }
+}

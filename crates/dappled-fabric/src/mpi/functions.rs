@@ -1,0 +1,108 @@
+//! The functions of an MPI library, as a table.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use libloading::os::unix::Library;
+
+use super::abi::Handle;
+use crate::error::FabricError;
+
+macro_rules! functions {
+    ($($field:ident = $symbol:literal ($($argument:ty),*);)*) => {
+        /// The functions that are used. Every one returns 0 or an error code.
+        pub(super) struct Functions<H> {
+            $(pub $field: unsafe extern "C" fn($($argument),*) -> c_int,)*
+        }
+
+        impl<H: Handle> Functions<H> {
+            pub fn load(library: &Library) -> Result<Self, FabricError> {
+                Ok(Self {
+                    // SAFETY: the type is that of the MPI standard's C binding, with the handle
+                    // type of the library's ABI.
+                    $($field: unsafe { symbol(library, $symbol) }?,)*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    initialized = "MPI_Initialized" (*mut c_int);
+    finalized = "MPI_Finalized" (*mut c_int);
+    init_thread = "MPI_Init_thread" (*mut c_int, *mut c_void, c_int, *mut c_int);
+    finalize = "MPI_Finalize" ();
+    abort = "MPI_Abort" (H, c_int);
+    comm_dup = "MPI_Comm_dup" (H, *mut H);
+    comm_set_errhandler = "MPI_Comm_set_errhandler" (H, H);
+    comm_rank = "MPI_Comm_rank" (H, *mut c_int);
+    comm_size = "MPI_Comm_size" (H, *mut c_int);
+    isend = "MPI_Isend" (*const c_void, c_int, H, c_int, c_int, H, *mut H);
+    irecv = "MPI_Irecv" (*mut c_void, c_int, H, c_int, c_int, H, *mut H);
+    test = "MPI_Test" (*mut H, *mut c_int, *mut c_void);
+    error_string = "MPI_Error_string" (c_int, *mut c_char, *mut c_int);
+    library_version = "MPI_Get_library_version" (*mut c_char, *mut c_int);
+}
+
+/// The most that any ABI asks for: MPI_MAX_LIBRARY_VERSION_STRING is 8192, error strings 512.
+const LONGEST_TEXT: usize = 8192;
+
+impl<H: Handle> Functions<H> {
+    /// "MPICH Version: 5.0.2": the beginning of what the library says about itself.
+    pub fn version(&self) -> String {
+        let version = self.library_version;
+        // SAFETY: may be called at any time; the buffer is long enough for every ABI.
+        let text = text(|buffer, length| unsafe { version(buffer, length) });
+        let line = text.split(['\n', ',']).next().unwrap_or_default();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// What a code returned by `function` means.
+    pub fn check(&self, function: &'static str, code: c_int) -> Result<(), FabricError> {
+        if code == 0 {
+            return Ok(());
+        }
+        let explain = self.error_string;
+        // SAFETY: the buffer is long enough for every ABI.
+        let text = text(|buffer, length| unsafe { explain(code, buffer, length) });
+        Err(FabricError::Mpi { function, code, text })
+    }
+
+    /// An int that `call` writes.
+    pub fn number(
+        &self,
+        function: &'static str,
+        call: impl FnOnce(*mut c_int) -> c_int,
+    ) -> Result<c_int, FabricError> {
+        let mut number = 0;
+        self.check(function, call(&mut number)).map(|()| number)
+    }
+}
+
+/// A text that `call` writes, with its length.
+fn text(call: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
+    let (mut buffer, mut length) = (vec![0_u8; LONGEST_TEXT], 0);
+    call(buffer.as_mut_ptr().cast(), &mut length);
+    buffer.truncate(usize::try_from(length).unwrap_or(0));
+    String::from_utf8_lossy(&buffer).trim_end_matches('\0').to_string()
+}
+
+/// Looks a function up.
+///
+/// # Safety
+/// `T` is the function pointer type of the symbol, and the library is never unloaded.
+unsafe fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, FabricError> {
+    // SAFETY: the caller's promise.
+    let found = unsafe { library.get::<T>(name) };
+    found.map(|symbol| *symbol).map_err(|_| missing(name))
+}
+
+/// The address of a symbol, for its number only.
+pub(super) fn address(library: &Library, name: &str) -> Option<usize> {
+    // SAFETY: an address is read as a pointer and never followed.
+    let found = unsafe { library.get::<*mut c_void>(name) };
+    found.ok().map(|symbol| *symbol as usize)
+}
+
+pub(super) fn missing(name: &str) -> FabricError {
+    FabricError::NoLibrary { tried: vec![format!("an MPI library without {name}")] }
+}

@@ -1,0 +1,142 @@
+//! MPI, found and loaded when the program runs, never linked: one build runs without MPI and
+//! with every MPI.
+//!
+//! *In:* the environment of the process. *Out:* a [`Fabric`] over a duplicate of the world's
+//! communicator. *Promised:* nothing is loaded where the process was not launched by MPI;
+//! launcher and library are checked to belong together; no MPI call blocks, but for those that
+//! begin and end MPI. All of this crate's `unsafe` is here.
+//!
+//! ```text
+//! launch        was this process launched by MPI?
+//! surroundings  what /proc and the environment say about where MPI may be
+//! find          which files to try, in order
+//! functions     the functions as a table
+//! abi           the three ABIs as data
+//! session       MPI begun, the communicator, MPI ended
+//! flight        memory that MPI reads or writes until it is done
+//! wire          whole messages: an envelope, and a body where it does not fit
+//! ```
+
+mod abi;
+mod find;
+mod flight;
+mod functions;
+mod launch;
+mod session;
+mod surroundings;
+mod wire;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use self::abi::{Abi, Handle};
+use self::session::Session;
+use self::surroundings::Surroundings;
+use self::wire::MpiWire;
+use crate::error::FabricError;
+use crate::fabric::{Fabric, Pending, Receives, Sends};
+use crate::settings::{Report, Settings, process_variable};
+use crate::tag::Tag;
+use crate::wired::Wired;
+
+pub use launch::Launch;
+
+/// Was this process launched by MPI, or has somebody begun MPI in it?
+pub fn launched() -> Result<Option<Launch>, FabricError> {
+    let launch = launch::launch(&process_variable)?;
+    Ok(launch.or_else(|| session::begun_by_others(&surroundings::mapped_libraries())))
+}
+
+/// The ranks that MPI launched, this process among them.
+pub fn connect() -> Result<Box<dyn Fabric>, FabricError> {
+    connect_with(&Settings::from_environment()?)
+}
+
+/// The same with settings of one's own.
+pub fn connect_with(settings: &Settings) -> Result<Box<dyn Fabric>, FabricError> {
+    let launch = launched()?;
+    let surroundings = Surroundings::of_this_process(settings.prefix.clone());
+    let (library, abi) = abi::open_first(&find::candidates(&surroundings))?;
+    match abi {
+        Abi::Mpich => Mpi::begin(abi::mpich(library)?, launch, settings),
+        Abi::OpenMpi => Mpi::begin(abi::open_mpi(library)?, launch, settings),
+        Abi::Standard => Mpi::begin(abi::standard(library)?, launch, settings),
+    }
+}
+
+struct Mpi<H: Handle> {
+    wired: Wired<MpiWire<H>>,
+    session: Arc<Session<H>>,
+    report: Report,
+    left: AtomicBool,
+}
+
+impl<H: Handle> Mpi<H> {
+    fn begin(
+        mpi: abi::Mpi<H>,
+        launch: Option<Launch>,
+        settings: &Settings,
+    ) -> Result<Box<dyn Fabric>, FabricError> {
+        let session = Arc::new(Session::begin(mpi)?);
+        if let Some(launch) = launch {
+            launch.check(session.size, &session.name)?;
+        }
+        let wire = MpiWire::new(session.clone(), settings.piece);
+        let (rank, size, name) = (session.rank, session.size, session.name.clone());
+        let wired = Wired::new(rank, size, name, wire, settings);
+        let (report, left) = (settings.report.clone(), AtomicBool::new(false));
+        Ok(Box::new(Self { wired, session, report, left }))
+    }
+}
+
+impl<H: Handle> Fabric for Mpi<H> {
+    fn rank(&self) -> u64 {
+        self.wired.rank
+    }
+
+    fn size(&self) -> u64 {
+        self.wired.size
+    }
+
+    fn name(&self) -> &str {
+        &self.wired.name
+    }
+
+    fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending {
+        self.wired.start(tag, sends, receives)
+    }
+
+    /// Ends MPI, if this fabric began it, when every rank has said goodbye. A rank that still
+    /// awaits a message of this one is given the goodbye instead, and fails.
+    fn leave(&self) -> Result<(), FabricError> {
+        if self.left.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.wired.say_goodbye()?;
+        self.left.store(true, Ordering::Release);
+        self.session.end()
+    }
+
+    fn abort(&self, status: i32) -> ! {
+        self.session.abort(status)
+    }
+}
+
+impl<H: Handle> Drop for Mpi<H> {
+    /// Ending MPI waits for all ranks. After a panic or an error the others may wait for this
+    /// one elsewhere, so that the job must be ended instead.
+    fn drop(&mut self) {
+        let in_order = !std::thread::panicking() && !self.wired.has_failed();
+        if self.left.load(Ordering::Acquire) || in_order && self.leave_or_say_why() {
+            return;
+        }
+        self.session.abort(1)
+    }
+}
+
+impl<H: Handle> Mpi<H> {
+    fn leave_or_say_why(&self) -> bool {
+        let why = |error: &FabricError| (self.report)(&format!("dappled: {error}"));
+        self.leave().inspect_err(why).is_ok()
+    }
+}

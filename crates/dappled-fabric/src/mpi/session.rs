@@ -1,0 +1,127 @@
+//! MPI begun, the communicator, MPI ended.
+
+use std::path::PathBuf;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::abi::{self, Abi, Handle, Mpi};
+use super::functions::Functions;
+use super::launch::Launch;
+use crate::error::FabricError;
+
+/// MPI, begun, and this rank's place in it.
+pub(super) struct Session<H> {
+    pub mpi: Mpi<H>,
+    /// Ours alone: a duplicate of the world's, so that no message of the program's meets ours.
+    pub communicator: H,
+    pub rank: u64,
+    pub size: u64,
+    pub name: String,
+    ours_to_end: bool,
+    over: AtomicBool,
+}
+
+/// Hydra drops what a rank wrote and it has not read when that rank aborts. This gives it the
+/// time to read why.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+impl<H: Handle> Session<H> {
+    /// Begins MPI, unless somebody has.
+    pub fn begin(mpi: Mpi<H>) -> Result<Self, FabricError> {
+        let ours_to_end = !is_begun(&mpi)?;
+        if ours_to_end {
+            init(&mpi)?;
+        }
+        let communicator = duplicate_world(&mpi)?;
+        let (comm_rank, comm_size) = (mpi.functions.comm_rank, mpi.functions.comm_size);
+        // SAFETY: MPI is begun, the communicator is valid, the pointer is to an int.
+        let rank =
+            mpi.functions.number("MPI_Comm_rank", |out| unsafe { comm_rank(communicator, out) })?;
+        // SAFETY: as above.
+        let size =
+            mpi.functions.number("MPI_Comm_size", |out| unsafe { comm_size(communicator, out) })?;
+        let (rank, size, name, over) =
+            (rank as u64, size as u64, mpi.functions.version(), false.into());
+        Ok(Self { mpi, communicator, rank, size, name, ours_to_end, over })
+    }
+
+    /// Ends MPI, if this session began it. Waits for all ranks to end it.
+    pub fn end(&self) -> Result<(), FabricError> {
+        if self.over.swap(true, Ordering::AcqRel) || !self.ours_to_end {
+            return Ok(());
+        }
+        // SAFETY: begun by us, ended once; `check_open` keeps every later call away.
+        self.mpi.functions.check("MPI_Finalize", unsafe { (self.mpi.functions.finalize)() })
+    }
+
+    /// Ends the processes of all ranks.
+    pub fn abort(&self, status: i32) -> ! {
+        if !self.over.load(Ordering::Acquire) {
+            std::thread::sleep(LAST_WORDS);
+            // SAFETY: MPI is begun, not ended, and may be aborted from any thread.
+            unsafe { (self.mpi.functions.abort)(self.mpi.constants.comm_world, status) };
+        }
+        std::process::exit(status)
+    }
+
+    /// After the end no message moves.
+    pub fn check_open(&self) -> Result<(), FabricError> {
+        match self.over.load(Ordering::Acquire) {
+            false => Ok(()),
+            true => Err(over()),
+        }
+    }
+}
+
+/// An MPI that somebody else, mpi4py for one, has begun in this process.
+pub(super) fn begun_by_others(libraries: &[PathBuf]) -> Option<Launch> {
+    let begun = libraries.iter().find(|file| match abi::open(file) {
+        Ok((library, Abi::Mpich)) => abi::mpich(library).is_ok_and(|mpi| is_running(&mpi)),
+        Ok((library, Abi::OpenMpi)) => abi::open_mpi(library).is_ok_and(|mpi| is_running(&mpi)),
+        Ok((library, Abi::Standard)) => abi::standard(library).is_ok_and(|mpi| is_running(&mpi)),
+        Err(_) => false,
+    })?;
+    Some(Launch { evidence: format!("{} has been initialised", begun.display()), size: None })
+}
+
+fn is_running<H: Handle>(mpi: &Mpi<H>) -> bool {
+    is_begun(mpi).unwrap_or(false)
+}
+
+/// Has MPI been begun? An error if it has been ended, for it cannot be begun again.
+fn is_begun<H: Handle>(mpi: &Mpi<H>) -> Result<bool, FabricError> {
+    let Functions { initialized, finalized, .. } = mpi.functions;
+    // SAFETY: may be called at any time; the pointer is to an int.
+    let ended = mpi.functions.number("MPI_Finalized", |out| unsafe { finalized(out) })?;
+    if ended != 0 {
+        return Err(over());
+    }
+    // SAFETY: as above.
+    Ok(mpi.functions.number("MPI_Initialized", |out| unsafe { initialized(out) })? != 0)
+}
+
+fn init<H: Handle>(mpi: &Mpi<H>) -> Result<(), FabricError> {
+    let (init_thread, level) = (mpi.functions.init_thread, mpi.constants.thread_multiple);
+    // A lower level than asked for will do: a ledger is used by one thread at a time.
+    // SAFETY: MPI is not begun; null arguments are allowed since MPI-2.
+    let begin = |provided| unsafe { init_thread(null_mut(), null_mut(), level, provided) };
+    mpi.functions.number("MPI_Init_thread", begin).map(drop)
+}
+
+fn duplicate_world<H: Handle>(mpi: &Mpi<H>) -> Result<H, FabricError> {
+    let (functions, constants) = (&mpi.functions, &mpi.constants);
+    let mut communicator = H::NONE;
+    // SAFETY: MPI is begun; the pointer is to a handle.
+    let code = unsafe { (functions.comm_dup)(constants.comm_world, &mut communicator) };
+    functions.check("MPI_Comm_dup", code)?;
+    // SAFETY: the communicator was just made.
+    let code = unsafe { (functions.comm_set_errhandler)(communicator, constants.errors_return) };
+    functions.check("MPI_Comm_set_errhandler", code)?;
+    Ok(communicator)
+}
+
+fn over() -> FabricError {
+    let text = "MPI has been finalised".to_string();
+    FabricError::Mpi { function: "MPI_Finalized", code: 0, text }
+}

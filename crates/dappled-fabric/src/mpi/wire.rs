@@ -1,0 +1,151 @@
+//! Whole messages over MPI: an envelope, and a body where it does not fit.
+//!
+//! An envelope is the header and, if it is short, the payload. What is longer follows as a body,
+//! under a tag of its own, and is received when its envelope has told how long it is: so no
+//! message is ever cut off, whatever the ranks disagree about. Both tags keep their order.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use super::abi::Handle;
+use super::flight::{Flight, Route};
+use super::session::Session;
+use crate::error::FabricError;
+use crate::header::Header;
+use crate::wire::{Message, Ticket, Wire};
+
+const ENVELOPE: c_int = 1;
+const BODY: c_int = 2;
+
+/// The longest payload in an envelope: copied twice, but one message instead of two.
+const SHORT: usize = 8 << 10;
+const LONGEST_ENVELOPE: usize = Header::BYTES + SHORT;
+
+/// MPI counts with ints.
+const LONGEST_PIECE: usize = 1 << 30;
+
+pub(super) struct MpiWire<H: Handle> {
+    session: Arc<Session<H>>,
+    piece: usize,
+    outgoing: BTreeMap<Ticket, Vec<Flight<H>>>,
+    incoming: HashMap<u64, Incoming<H>>,
+    next_ticket: Ticket,
+}
+
+/// How far the next message of a peer has come.
+enum Incoming<H: Handle> {
+    Envelope(Flight<H>),
+    Body(Header, Flight<H>),
+}
+
+impl<H: Handle> MpiWire<H> {
+    pub fn new(session: Arc<Session<H>>, piece: usize) -> Self {
+        let (outgoing, incoming, next_ticket) = Default::default();
+        let piece = piece.clamp(1, LONGEST_PIECE);
+        Self { session, piece, outgoing, incoming, next_ticket }
+    }
+
+    fn envelopes(&self, peer: u64) -> Route {
+        Route { peer, tag: ENVELOPE, piece: LONGEST_ENVELOPE }
+    }
+
+    fn bodies(&self, peer: u64) -> Route {
+        Route { peer, tag: BODY, piece: self.piece }
+    }
+
+    fn start_envelope(&self, peer: u64) -> Result<Incoming<H>, FabricError> {
+        let flight = Flight::receive(&self.session, LONGEST_ENVELOPE, self.envelopes(peer))?;
+        Ok(Incoming::Envelope(flight))
+    }
+
+    /// An envelope is here: it is the message, or a body follows.
+    fn open(&self, peer: u64, envelope: Vec<u8>) -> Result<Opened<H>, FabricError> {
+        let header = Header::decode(&envelope);
+        let length = header.bytes as usize;
+        if length <= SHORT {
+            let payload = envelope[Header::BYTES..Header::BYTES + length].to_vec();
+            return Ok(Opened::Message(Message { header, payload }));
+        }
+        let flight = Flight::receive(&self.session, length, self.bodies(peer))?;
+        Ok(Opened::Follows(Incoming::Body(header, flight)))
+    }
+}
+
+enum Opened<H: Handle> {
+    Message(Message),
+    Follows(Incoming<H>),
+}
+
+impl<H: Handle> Wire for MpiWire<H> {
+    fn send(&mut self, peer: u64, message: Message) -> Result<Ticket, FabricError> {
+        self.session.check_open()?;
+        let Message { header, payload } = message;
+        let mut envelope = header.encode().to_vec();
+        let mut flights = Vec::with_capacity(2);
+        if payload.len() <= SHORT {
+            envelope.extend(payload);
+            flights.push(Flight::send(&self.session, envelope, self.envelopes(peer))?);
+        } else {
+            flights.push(Flight::send(&self.session, envelope, self.envelopes(peer))?);
+            flights.push(Flight::send(&self.session, payload, self.bodies(peer))?);
+        }
+        self.next_ticket += 1;
+        self.outgoing.insert(self.next_ticket, flights);
+        Ok(self.next_ticket)
+    }
+
+    fn progress(&mut self) -> Result<(), FabricError> {
+        self.session.check_open()?;
+        let mut result = Ok(());
+        self.outgoing.retain(|_, flights| {
+            flights.retain_mut(|flight| match flight.is_done() {
+                Ok(done) => !done,
+                Err(error) => {
+                    result = Err(error);
+                    true
+                }
+            });
+            !flights.is_empty()
+        });
+        result
+    }
+
+    fn is_sent(&self, ticket: Ticket) -> bool {
+        !self.outgoing.contains_key(&ticket)
+    }
+
+    fn is_moving(&self) -> bool {
+        let is_body = |incoming: &Incoming<H>| matches!(incoming, Incoming::Body(..));
+        !self.outgoing.is_empty() || self.incoming.values().any(is_body)
+    }
+
+    fn receive(&mut self, peer: u64) -> Result<Option<Message>, FabricError> {
+        self.session.check_open()?;
+        let mut incoming = match self.incoming.remove(&peer) {
+            Some(incoming) => incoming,
+            None => self.start_envelope(peer)?,
+        };
+        loop {
+            let (Incoming::Envelope(flight) | Incoming::Body(_, flight)) = &mut incoming;
+            if !flight.is_done()? {
+                self.incoming.insert(peer, incoming);
+                return Ok(None);
+            }
+            incoming = match incoming {
+                Incoming::Body(header, flight) => {
+                    return Ok(Some(Message { header, payload: flight.into_bytes() }));
+                }
+                Incoming::Envelope(flight) => match self.open(peer, flight.into_bytes())? {
+                    Opened::Message(message) => return Ok(Some(message)),
+                    Opened::Follows(body) => body,
+                },
+            };
+        }
+    }
+
+    /// A rank that leaves says so in a message of its own.
+    fn has_left(&self, _: u64) -> bool {
+        false
+    }
+}

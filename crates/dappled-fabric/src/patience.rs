@@ -1,0 +1,54 @@
+//! How a rank waits: spin, then yield, then sleep.
+//!
+//! Spinning answers within a microsecond where each rank has a core. With more ranks than cores
+//! the awaited rank may need this very core, so it is given away soon; and a wait that is long
+//! anyway should not burn it. But bytes move only while both sides poll: as long as any are on
+//! their way nobody sleeps, or a large message would go at a piece a nap.
+
+use std::time::{Duration, Instant};
+
+const SPINS: u32 = 200;
+const YIELDING: Duration = Duration::from_millis(2);
+const LONGEST_SLEEP: Duration = Duration::from_millis(1);
+
+/// One wait, and whether it has lasted too long.
+pub(crate) struct Patience {
+    started: Instant,
+    stall: Duration,
+    spins: u32,
+    told: bool,
+}
+
+impl Patience {
+    /// A wait that begins now and is stalled after `stall`.
+    pub fn new(stall: Duration) -> Self {
+        Self { started: Instant::now(), stall, spins: 0, told: false }
+    }
+
+    /// Lets a little time pass; more, the longer nothing is `moving`.
+    pub fn pause(&mut self, moving: bool) {
+        if self.spins < SPINS {
+            self.spins += 1;
+            std::hint::spin_loop();
+            return;
+        }
+        let waited = self.started.elapsed();
+        if moving || waited < YIELDING {
+            std::thread::yield_now();
+        } else {
+            // A tenth of the time waited: a wait never lasts more than a tenth too long.
+            std::thread::sleep(LONGEST_SLEEP.min(waited / 10));
+        }
+    }
+
+    /// How long the wait has lasted: once, when that is too long.
+    pub fn stalled(&mut self) -> Option<Duration> {
+        // The clock costs as much as a poll; nothing stalls while it spins.
+        if self.told || self.spins < SPINS {
+            return None;
+        }
+        let waited = self.started.elapsed();
+        self.told = waited > self.stall;
+        self.told.then_some(waited)
+    }
+}

@@ -1,0 +1,100 @@
+//! A fabric made of a wire: what Solo, Threads and MPI have in common.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::error::FabricError;
+use crate::fabric::{Pending, Receives, Sends, Waiting};
+use crate::ledger::Ledger;
+use crate::patience::Patience;
+use crate::settings::{Report, Settings};
+use crate::tag::Tag;
+use crate::wire::Wire;
+
+/// One rank and its ledger, which posts on their way share.
+pub(crate) struct Wired<W> {
+    pub rank: u64,
+    pub size: u64,
+    pub name: String,
+    shared: Arc<Shared<W>>,
+}
+
+struct Shared<W> {
+    rank: u64,
+    stall: Duration,
+    report: Report,
+    ledger: Mutex<Ledger<W>>,
+}
+
+/// A post on its way.
+struct Posted<W: Wire> {
+    shared: Arc<Shared<W>>,
+    post: u64,
+}
+
+impl<W: Wire> Wired<W> {
+    pub fn new(rank: u64, size: u64, name: String, wire: W, settings: &Settings) -> Self {
+        let ledger = Mutex::new(Ledger::new(rank, wire));
+        let Settings { stall, report, .. } = settings.clone();
+        Self { rank, size, name, shared: Arc::new(Shared { rank, stall, report, ledger }) }
+    }
+
+    pub fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending {
+        let peers = sends.iter().map(|send| send.0).chain(receives.iter().map(|ask| ask.0));
+        let (rank, size) = (self.rank, self.size);
+        peers.for_each(|peer| assert!(peer < size, "rank {rank}: no rank {peer} among {size}"));
+        let post = self.shared.ledger().post(tag, sends, receives);
+        Pending::new(Posted { shared: self.shared.clone(), post })
+    }
+
+    /// The last message to every rank, and from every rank.
+    pub fn say_goodbye(&self) -> Result<(), FabricError> {
+        let others = (0..self.size).filter(|&peer| peer != self.rank);
+        let sends = others.clone().map(|peer| (peer, Vec::new())).collect();
+        let receives = others.map(|peer| (peer, Some(0))).collect();
+        self.start(Tag::leaving(), sends, receives).wait().map(drop)
+    }
+
+    /// Was there an error?
+    pub fn has_failed(&self) -> bool {
+        self.shared.ledger().failed().is_some()
+    }
+}
+
+impl<W> Shared<W> {
+    /// A panic while the ledger was held is an error of ours in one post; the others go on.
+    fn ledger(&self) -> MutexGuard<'_, Ledger<W>> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<W: Wire> Waiting for Posted<W> {
+    fn poll(&mut self) -> Result<bool, FabricError> {
+        self.shared.ledger().is_done(self.post)
+    }
+
+    fn wait(self: Box<Self>) -> Result<Vec<Vec<u8>>, FabricError> {
+        let mut patience = Patience::new(self.shared.stall);
+        loop {
+            let mut ledger = self.shared.ledger();
+            if let Some(received) = ledger.take(self.post)? {
+                return Ok(received);
+            }
+            if let Some(waited) = patience.stalled() {
+                let (rank, seconds) = (self.shared.rank, waited.as_secs_f64());
+                let awaited = ledger.describe(self.post);
+                let report = format!("dappled: rank {rank} has waited {seconds:.0} s {awaited}");
+                (self.shared.report)(&report);
+            }
+            let moving = ledger.is_moving();
+            drop(ledger);
+            patience.pause(moving);
+        }
+    }
+}
+
+impl<W: Wire> Drop for Posted<W> {
+    fn drop(&mut self) {
+        self.shared.ledger().forget(self.post);
+    }
+}

@@ -1,0 +1,54 @@
+//! One operation over contiguous memory, at once: what small arrays and scalars need.
+
+use crate::kernels::kernel;
+use crate::{DType, Error, Op, Scalar};
+
+/// Runs one operation on contiguous elements, on this thread, without allocating anything.
+///
+/// Arguments and result are the bytes of equally many elements; panics if they are not, or not
+/// aligned to their itemsize.
+///
+/// ```
+/// use dappled_kernels::{DType, Op, apply, element::{bytes_of, typed}, Buffer};
+/// let out = Buffer::zeroed(16);
+/// apply(Op::Sqrt, DType::Float64, &[bytes_of(&[4.0, 9.0])], &mut out.write()?)?;
+/// assert_eq!(out.to_vec::<f64>(), [2.0, 3.0]);
+/// # Ok::<(), dappled_kernels::Error>(())
+/// ```
+pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<(), Error> {
+    if args.len() != op.arity() {
+        return Err(Error::Arity { op, found: args.len() });
+    }
+    if !op.has_loop(dtype) {
+        return Err(Error::NoLoop { op, dtype });
+    }
+    let len = out.len() / op.result(dtype).itemsize();
+    for (at, arg) in args.iter().enumerate() {
+        assert_eq!(
+            arg.len(),
+            len * op.argument(dtype, at).itemsize(),
+            "{op}: equally many elements"
+        );
+    }
+    // SAFETY: the kernel was chosen for this process' CPU.
+    unsafe { kernel(op, dtype)(args, out) };
+    Ok(())
+}
+
+impl Scalar {
+    /// The value in another dtype, as NumPy casts it.
+    ///
+    /// ```
+    /// use dappled_kernels::{DType, Scalar};
+    /// assert_eq!(Scalar::new(300.7).cast(DType::UInt8), Scalar::new(44u8));
+    /// ```
+    pub fn cast(&self, to: DType) -> Scalar {
+        // Complex numbers are aligned to 8 bytes at most.
+        let (mut from, mut out) = ([0u64; 2], [0u64; 2]);
+        let [from, out] = [&mut from, &mut out].map(crate::element::scalar_bytes);
+        from[..self.bytes().len()].copy_from_slice(self.bytes());
+        let (from, out) = (&from[..self.bytes().len()], &mut out[..to.itemsize()]);
+        apply(Op::Cast(to), self.dtype(), &[from], out).expect("every cast has a loop");
+        Scalar::from_bytes(to, out)
+    }
+}

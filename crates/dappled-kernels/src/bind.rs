@@ -1,0 +1,164 @@
+//! A program's operands, checked and claimed: what makes it sound to touch their memory.
+
+use crate::buffer::{Reading, Writing};
+use crate::lane::Lane;
+use crate::space::Space;
+use crate::{Buffer, DType, Error, Program, View, is_injective, may_overlap};
+
+/// An array as a kernel sees it: a view of a buffer, inside which it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'a> {
+    buffer: &'a Buffer,
+    view: &'a View,
+}
+
+impl<'a> Operand<'a> {
+    /// This view of this buffer.
+    pub fn new(buffer: &'a Buffer, view: &'a View) -> Result<Self, Error> {
+        view.check(buffer.len())?;
+        Ok(Self { buffer, view })
+    }
+
+    /// How many elements.
+    pub fn len(&self) -> usize {
+        self.view.len()
+    }
+
+    /// Is there no element?
+    pub fn is_empty(&self) -> bool {
+        self.view.is_empty()
+    }
+
+    fn is_same(&self, other: &Operand<'_>) -> bool {
+        self.buffer.is_same(other.buffer) && self.view == other.view
+    }
+
+    fn may_overlap(&self, other: &Operand<'_>) -> bool {
+        self.buffer.is_same(other.buffer) && may_overlap(self.view, other.view)
+    }
+}
+
+/// The operands of one run. While it lives nobody else writes the inputs or touches the outputs;
+/// every track lies inside its buffer; outputs share no byte with themselves or each other, and
+/// with an input only if both are the same view.
+pub(crate) struct Bound<'a> {
+    /// The memory of each operand, inputs first.
+    bases: Vec<*mut u8>,
+    inputs: usize,
+    /// Which outputs are also inputs: they are written when a tile has been read.
+    pub shared: Vec<bool>,
+    _reading: Vec<Reading<'a>>,
+    _writing: Vec<Writing<'a>>,
+}
+
+// SAFETY: the pointers are into memory that is claimed for as long as this lives; what threads
+// do with them is guarded by the tiles that they hold.
+unsafe impl Send for Bound<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Bound<'_> {}
+
+impl<'a> Bound<'a> {
+    /// Checks the operands against the program, and claims their memory.
+    pub fn new(
+        program: &Program,
+        inputs: &[Operand<'a>],
+        outputs: &[Operand<'a>],
+    ) -> Result<Self, Error> {
+        check_dtypes("input", &program.inputs, inputs)?;
+        let stored: Vec<DType> =
+            program.outputs.iter().filter_map(|&reg| program.dtype(reg)).collect();
+        if !outputs.is_empty() {
+            check_dtypes("output", &stored, outputs)?;
+        }
+        check_shapes(inputs, outputs)?;
+        check_overlaps(inputs, outputs)?;
+        let (writing, reading) = claim(inputs, outputs)?;
+        let shared = outputs.iter().map(|output| inputs.iter().any(|input| input.is_same(output)));
+        Ok(Self {
+            bases: inputs.iter().chain(outputs).map(|operand| operand.buffer.as_ptr()).collect(),
+            inputs: inputs.len(),
+            shared: shared.collect(),
+            _reading: reading,
+            _writing: writing,
+        })
+    }
+
+    /// The indices of a run that stores outputs: in the order of the first output's memory.
+    pub fn space(inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Space {
+        let views: Vec<&View> = inputs.iter().chain(outputs).map(|operand| operand.view).collect();
+        Space::in_order_of(&views, inputs.len())
+    }
+
+    /// The indices of a run that stores nothing: in C order.
+    pub fn c_space(inputs: &[Operand<'_>]) -> Space {
+        let views: Vec<&View> = inputs.iter().map(|operand| operand.view).collect();
+        Space::in_c_order(&views)
+    }
+
+    /// An operand by its position, the outputs counted after the inputs.
+    pub fn input<'s>(&self, space: &'s Space, at: usize) -> Lane<'s> {
+        Lane { base: self.bases[at], track: &space.tracks[at], space }
+    }
+
+    pub fn output<'s>(&self, space: &'s Space, at: usize) -> Lane<'s> {
+        self.input(space, self.inputs + at)
+    }
+}
+
+fn check_dtypes(
+    what: &'static str,
+    dtypes: &[DType],
+    operands: &[Operand<'_>],
+) -> Result<(), Error> {
+    if dtypes.len() != operands.len() {
+        return Err(Error::Count { what, expected: dtypes.len(), found: operands.len() });
+    }
+    for (at, (&expected, operand)) in dtypes.iter().zip(operands).enumerate() {
+        let found = operand.view.dtype;
+        if found != expected {
+            return Err(Error::DTypeMismatch { place: format!("{what} {at}"), expected, found });
+        }
+    }
+    Ok(())
+}
+
+fn check_shapes(inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Result<(), Error> {
+    let mut shapes = outputs.iter().chain(inputs).map(|operand| &operand.view.shape);
+    let Some(expected) = shapes.next() else { return Ok(()) };
+    match shapes.find(|&shape| shape != expected) {
+        Some(found) => Err(Error::Shape { expected: expected.clone(), found: found.clone() }),
+        None => Ok(()),
+    }
+}
+
+fn check_overlaps(inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Result<(), Error> {
+    for (output, target) in outputs.iter().enumerate() {
+        let later = outputs[output + 1..].iter().position(|other| target.may_overlap(other));
+        let read = |input: &Operand<'_>| !target.is_same(input) && target.may_overlap(input);
+        let with = match (later, inputs.iter().position(read)) {
+            _ if !is_injective(target.view) => "itself".to_string(),
+            (Some(after), _) => format!("output {}", output + 1 + after),
+            (None, Some(input)) => format!("input {input}"),
+            (None, None) => continue,
+        };
+        return Err(Error::Overlap { output, with });
+    }
+    Ok(())
+}
+
+type Claims<'a> = (Vec<Writing<'a>>, Vec<Reading<'a>>);
+
+/// Claims each buffer once: to write if any operand writes it.
+fn claim<'a>(inputs: &[Operand<'a>], outputs: &[Operand<'a>]) -> Result<Claims<'a>, Error> {
+    let mut written: Vec<&'a Buffer> = Vec::new();
+    for output in outputs {
+        if !written.iter().any(|buffer| buffer.is_same(output.buffer)) {
+            written.push(output.buffer);
+        }
+    }
+    let only_read =
+        inputs.iter().filter(|input| !written.iter().any(|buffer| buffer.is_same(input.buffer)));
+    let writing = written.iter().map(|buffer| buffer.write()).collect::<Result<_, _>>()?;
+    let reading = only_read.map(|input| input.buffer.read()).collect::<Result<_, _>>()?;
+    Ok((writing, reading))
+}

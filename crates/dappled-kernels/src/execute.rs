@@ -1,0 +1,177 @@
+//! Runs a program over all its indices, tile by tile, on all threads.
+
+use crate::bind::{Bound, Operand};
+use crate::kernels::{Kernel, kernel};
+use crate::machine::Machine;
+use crate::rewrite::without_slow_divisions;
+use crate::tiles::Tiles;
+use crate::{Error, Program, Reg};
+
+/// Elements times steps from which the work is shared among threads: some 30 µs of it.
+const PARALLEL: usize = 1 << 17;
+
+/// Parts for each thread: more than one, so that a thread that was late does not delay all.
+const PARTS: usize = 4;
+
+/// What runs a program: the interpreter here, compiled loops later.
+pub trait Engine: Send + Sync {
+    /// Computes the outputs from the inputs. All have the same shape; an output may be the very
+    /// same view as an input, and shares no byte with any other operand.
+    fn run(&self, inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Result<(), Error>;
+}
+
+/// Checks a program and runs it once. Who runs it again keeps an [`Interpreter`].
+///
+/// ```
+/// use dappled_kernels::{Buffer, DType, Op, Operand, Program, View, execute};
+/// let mut program = Program::new(vec![DType::Float64; 2], vec![]);
+/// let sum = program.push(Op::Add, DType::Float64, &[program.input(0), program.input(1)]);
+/// program.outputs.push(sum);
+/// // u[1:] + u[:-1]
+/// let (u, out) = (Buffer::from_slice(&[1.0, 2.0, 4.0]), Buffer::zeroed(16));
+/// let all = View::c_order(DType::Float64, &[3]);
+/// let (right, left) = (all.region(0, 1, 1, 2), all.region(0, 0, 1, 2));
+/// let target = View::c_order(DType::Float64, &[2]);
+/// execute(&program, &[Operand::new(&u, &right)?, Operand::new(&u, &left)?], &[Operand::new(&out, &target)?])?;
+/// assert_eq!(out.to_vec::<f64>(), [3.0, 6.0]);
+/// # Ok::<(), dappled_kernels::Error>(())
+/// ```
+pub fn execute(
+    program: &Program,
+    inputs: &[Operand<'_>],
+    outputs: &[Operand<'_>],
+) -> Result<(), Error> {
+    Interpreter::new(program)?.run(inputs, outputs)
+}
+
+/// A legal program, ready to run one operation at a time over tiles.
+pub struct Interpreter {
+    pub(crate) program: Program,
+    pub(crate) steps: Vec<Instruction>,
+    /// Where each output's register is.
+    pub(crate) outputs: Vec<Source>,
+    /// One for each input and constant, kept; and those that the steps share.
+    pub(crate) slots: usize,
+}
+
+/// A step, with all that is looked up once.
+pub(crate) struct Instruction {
+    pub kernel: Kernel,
+    pub args: Vec<Source>,
+    pub slot: usize,
+    pub itemsize: usize,
+    /// The output that it may write at once: its result is that output and nothing else.
+    pub direct: Option<usize>,
+}
+
+/// Where a register's tile is found.
+#[derive(Clone, Copy)]
+pub(crate) struct Source {
+    pub slot: usize,
+    pub itemsize: usize,
+}
+
+impl Interpreter {
+    /// Prepares a program, if it is legal.
+    pub fn new(program: &Program) -> Result<Self, Error> {
+        program.check()?;
+        let program = &without_slow_divisions(program);
+        let (slots, count) = assign_slots(program);
+        let source =
+            |reg: Reg| Source { slot: slots[usize::from(reg.0)], itemsize: itemsize(program, reg) };
+        let steps = program.steps.iter().enumerate().map(|(at, step)| Instruction {
+            kernel: kernel(step.op, step.dtype),
+            args: step.args.iter().map(|&arg| source(arg)).collect(),
+            slot: source(program.result(at)).slot,
+            itemsize: source(program.result(at)).itemsize,
+            direct: direct_output(program, program.result(at)),
+        });
+        Ok(Self {
+            steps: steps.collect(),
+            outputs: program.outputs.iter().map(|&reg| source(reg)).collect(),
+            slots: count,
+            program: program.clone(),
+        })
+    }
+
+    /// The program that it runs, with its cheaper operations in place.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Is this many elements enough work for several threads?
+    pub(crate) fn is_large(&self, elements: usize) -> bool {
+        elements.saturating_mul(self.steps.len().max(1)) >= PARALLEL
+    }
+}
+
+impl Engine for Interpreter {
+    fn run(&self, inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Result<(), Error> {
+        if outputs.is_empty() {
+            let expected = self.program.outputs.len();
+            return Err(Error::Count { what: "output", expected, found: 0 });
+        }
+        let bound = Bound::new(&self.program, inputs, outputs)?;
+        let mut space = Bound::space(inputs, outputs);
+        let parts =
+            if self.is_large(space.len()) { PARTS * rayon::current_num_threads() } else { 1 };
+        let tiles = space.tiles();
+        let part = tiles.left().div_ceil(parts);
+        run_tiles(self, &bound, tiles, part);
+        Ok(())
+    }
+}
+
+/// Halves the tiles until a part is small enough, and runs the parts on whichever thread is free.
+fn run_tiles(code: &Interpreter, bound: &Bound<'_>, tiles: Tiles<'_>, part: usize) {
+    if tiles.left() > part {
+        let (first, rest) = tiles.halve();
+        rayon::join(|| run_tiles(code, bound, first, part), || run_tiles(code, bound, rest, part));
+        return;
+    }
+    let mut machine = Machine::new(code, bound, tiles.space());
+    tiles.for_each(|tile| machine.run(tile));
+}
+
+fn itemsize(program: &Program, reg: Reg) -> usize {
+    program.dtype(reg).expect("checked").itemsize()
+}
+
+/// The output that a register is, if it is one output and nothing reads it.
+fn direct_output(program: &Program, reg: Reg) -> Option<usize> {
+    let is_read = program.steps.iter().any(|step| step.args.contains(&reg));
+    let mut outputs = program.outputs.iter().enumerate().filter(|&(_, &output)| output == reg);
+    let first = outputs.next().map(|(at, _)| at);
+    first.filter(|_| !is_read && outputs.next().is_none())
+}
+
+/// A slot for each register, and how many there are. A step's slot is free again after the last
+/// step that reads it, so that a long program still fits in the cache.
+fn assign_slots(program: &Program) -> (Vec<usize>, usize) {
+    let first = program.first_result();
+    let mut slots: Vec<usize> = (0..first).collect();
+    let (mut free, mut count): (Vec<usize>, usize) = (Vec::new(), first);
+    let last_read = last_reads(program);
+    for (at, step) in program.steps.iter().enumerate() {
+        slots.push(free.pop().unwrap_or_else(|| {
+            count += 1;
+            count - 1
+        }));
+        let mut args = step.args.clone();
+        args.retain(|&arg| usize::from(arg.0) >= first && last_read[usize::from(arg.0)] == at);
+        args.sort();
+        args.dedup();
+        free.extend(args.iter().map(|arg| slots[usize::from(arg.0)]));
+    }
+    (slots, count)
+}
+
+/// The last step that reads each register; never, for outputs.
+fn last_reads(program: &Program) -> Vec<usize> {
+    let mut last = vec![usize::MAX; program.len()];
+    for (at, step) in program.steps.iter().enumerate() {
+        step.args.iter().for_each(|arg| last[usize::from(arg.0)] = at);
+    }
+    program.outputs.iter().for_each(|reg| last[usize::from(reg.0)] = usize::MAX);
+    last
+}

@@ -1,0 +1,103 @@
+//! Casts between all dtypes, with the values that NumPy gives on x86-64.
+
+use half::f16;
+use num_complex::{Complex, Complex32, Complex64};
+
+use super::arithmetic::UnaryOp;
+use super::float16::half_of_double;
+use crate::element::{Bool, Element};
+
+/// The cast to `U`, as an operation.
+pub(crate) struct Cast<U>(std::marker::PhantomData<U>);
+
+impl<T: Element + CastTo<U>, U: Element> UnaryOp<T> for Cast<U> {
+    type Out = U;
+    #[inline(always)]
+    fn apply(a: T) -> U {
+        a.cast()
+    }
+}
+
+/// This element as one of another dtype.
+pub(crate) trait CastTo<U> {
+    fn cast(self) -> U;
+}
+
+macro_rules! cast {
+    ($From:ty => $($To:ty),+: |$a:ident| $value:expr) => {$(
+        impl CastTo<$To> for $From {
+            #[inline(always)]
+            fn cast(self) -> $To {
+                let $a = self;
+                $value
+            }
+        }
+    )+};
+}
+
+macro_rules! integers {
+    ($($From:ty),*) => {$(
+        cast!($From => i8, i16, i32, i64, u8, u16, u32, u64, f32, f64: |a| a as _);
+        cast!($From => Bool: |a| (a != 0).into());
+        // Through float32, rounded twice where it has more than 24 digits: so does NumPy.
+        cast!($From => f16: |a| f16::from_f32(a as f32));
+        cast!($From => Complex32, Complex64: |a| Complex::new(a as _, 0.0));
+    )*};
+}
+integers!(i8, i16, i32, i64, u8, u16, u32, u64);
+
+macro_rules! floats {
+    ($($From:ty),*) => {$(
+        cast!($From => f32, f64: |a| a as _);
+        cast!($From => Bool: |a| (a != 0.0).into());
+        cast!($From => Complex32, Complex64: |a| Complex::new(a as _, 0.0));
+        cast!($From => i32: |a| to_int32(a as f64));
+        cast!($From => i8, i16, u8, u16: |a| to_int32(a as f64) as _);
+        cast!($From => i64: |a| to_int64(a as f64));
+        cast!($From => u32: |a| to_int64(a as f64) as u32);
+        cast!($From => u64: |a| to_uint64(a as f64));
+    )*};
+}
+floats!(f32, f64);
+cast!(f32 => f16: |a| f16::from_f32(a));
+cast!(f64 => f16: |a| half_of_double(a));
+
+macro_rules! through {
+    ($($From:ty => $($To:ty),+: |$a:ident| $value:expr;)*) => {$(
+        cast!($From => $($To),+: |$a| $value.cast());
+    )*};
+}
+through! {
+    f16 => Bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, Complex32, Complex64: |a| a.to_f32();
+    Bool => i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64, Complex32, Complex64: |a| a.is_true() as u8;
+    Complex32 => i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64: |a| a.re;
+    Complex64 => i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64: |a| a.re;
+}
+cast!(f16 => f16: |a| a);
+cast!(Bool => Bool: |a| a.is_true().into());
+cast!(Complex32 => Bool: |a| ((a.re != 0.0) | (a.im != 0.0)).into());
+cast!(Complex64 => Bool: |a| ((a.re != 0.0) | (a.im != 0.0)).into());
+cast!(Complex32 => Complex32, Complex64: |a| Complex::new(a.re as _, a.im as _));
+cast!(Complex64 => Complex32, Complex64: |a| Complex::new(a.re as _, a.im as _));
+
+const TWO_31: f64 = 2147483648.0;
+const TWO_63: f64 = 9223372036854775808.0;
+
+/// `cvttsd2si`, which NumPy's compiled C comes down to: all that does not fit gives the lowest.
+/// Narrower integers are cut from this one.
+#[inline(always)]
+fn to_int32(value: f64) -> i32 {
+    if value > -TWO_31 - 1.0 && value < TWO_31 { value as i32 } else { i32::MIN }
+}
+
+/// The same of 64 bits; uint32 is cut from it.
+#[inline(always)]
+fn to_int64(value: f64) -> i64 {
+    if (-TWO_63..TWO_63).contains(&value) { value as i64 } else { i64::MIN }
+}
+
+/// From 2**63 on, C's compilers subtract it, convert, and put it back as the highest bit.
+#[inline(always)]
+fn to_uint64(value: f64) -> u64 {
+    if value >= TWO_63 { to_int64(value - TWO_63) as u64 ^ 1 << 63 } else { to_int64(value) as u64 }
+}

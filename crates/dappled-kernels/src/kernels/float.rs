@@ -1,0 +1,93 @@
+//! float32 and float64. No contraction: each operation rounds, as in NumPy.
+//!
+//! Floor division and remainder follow `npy_divmod`, which follows Python's `float.__divmod__`.
+
+use super::arithmetic::Arithmetic;
+
+macro_rules! floats {
+    ($($T:ty),*) => {$(
+        impl Arithmetic for $T {
+            type Real = $T;
+
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self + other
+            }
+            #[inline(always)]
+            fn subtract(self, other: Self) -> Self {
+                self - other
+            }
+            #[inline(always)]
+            fn multiply(self, other: Self) -> Self {
+                self * other
+            }
+            #[inline(always)]
+            fn divide(self, other: Self) -> Self {
+                self / other
+            }
+            #[inline(always)]
+            fn floor_divide(self, other: Self) -> Self {
+                let rest = self % other;
+                // By zero, of an infinity: what the division itself gives.
+                if other == 0.0 {
+                    return self / other;
+                }
+                let wrong_side = (rest != 0.0) & ((other < 0.0) != (rest < 0.0));
+                let quotient = (self - rest) / other - if wrong_side { 1.0 } else { 0.0 };
+                if quotient == 0.0 {
+                    return Self::copysign(0.0, self / other);
+                }
+                // The quotient is whole but for rounding: take the nearest whole number.
+                let floor = quotient.floor();
+                if quotient - floor > 0.5 { floor + 1.0 } else { floor }
+            }
+            #[inline(always)]
+            fn remainder(self, other: Self) -> Self {
+                let rest = self % other;
+                if rest.is_nan() {
+                    return rest;
+                }
+                match rest == 0.0 {
+                    true => Self::copysign(rest, other),
+                    false if (other < 0.0) != (rest < 0.0) => rest + other,
+                    false => rest,
+                }
+            }
+            // NaN wins, the first before the second; of two equal ones the second, so that the
+            // sign of a zero is NumPy's: its vector instruction gives that one.
+            #[inline(always)]
+            fn minimum(self, other: Self) -> Self {
+                if self.is_nan() | (self < other) { self } else { other }
+            }
+            #[inline(always)]
+            fn maximum(self, other: Self) -> Self {
+                if self.is_nan() | (self > other) { self } else { other }
+            }
+            #[inline(always)]
+            fn absolute(self) -> Self {
+                self.abs()
+            }
+            #[inline(always)]
+            fn negative(self) -> Self {
+                -self
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                self.sqrt()
+            }
+            #[inline(always)]
+            fn equal(self, other: Self) -> bool {
+                self == other
+            }
+            #[inline(always)]
+            fn less(self, other: Self) -> bool {
+                self < other
+            }
+            #[inline(always)]
+            fn less_equal(self, other: Self) -> bool {
+                self <= other
+            }
+        }
+    )*};
+}
+floats!(f32, f64);

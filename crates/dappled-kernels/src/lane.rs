@@ -1,0 +1,105 @@
+//! One operand's memory along the indices of a space: used in place, gathered, or scattered.
+
+use std::ops::Range;
+
+use crate::space::{Extent, Run, Space, Track};
+
+/// An operand of a run. The memory of all indices of the space is claimed while it lives.
+#[derive(Clone, Copy)]
+pub(crate) struct Lane<'a> {
+    pub base: *mut u8,
+    pub track: &'a Track,
+    pub space: &'a Space,
+}
+
+impl Lane<'_> {
+    /// Where these indices begin, if they lie one after the other and aligned, so that a kernel
+    /// can use them where they are.
+    pub fn in_place(&self, extent: &Extent) -> Option<*mut u8> {
+        let (len, item) = (extent.len(), self.track.itemsize);
+        let in_one_row = extent.first.len == len && len > 0;
+        if !in_one_row || (self.track.row_stride() != item as isize && len > 1) {
+            return None;
+        }
+        let start = self.start(extent.first);
+        // A complex number is aligned as its parts are; asking for more only costs a copy.
+        (start.addr() & (item - 1) == 0).then_some(start)
+    }
+
+    /// Copies the elements at these indices into a register.
+    pub fn gather(&self, extent: &Extent, out: &mut [u8]) {
+        let item = self.track.itemsize;
+        for (start, bytes) in self.spans(extent) {
+            let (count, out) = (bytes.len() / item, out[bytes].as_mut_ptr());
+            let (from, to) = ((start.cast_const(), self.track.row_stride()), (out, item as isize));
+            // SAFETY: the elements are inside the claimed buffer and no other thread writes
+            // them; a register is memory of our own.
+            unsafe { copy_strided(from, to, count, item) };
+        }
+    }
+
+    /// Copies a register to the elements at these indices.
+    ///
+    /// # Safety
+    /// Only the caller may touch these indices of this operand.
+    pub unsafe fn scatter(&self, extent: &Extent, from: *const u8) {
+        let item = self.track.itemsize;
+        for (start, bytes) in self.spans(extent) {
+            let from = (from.wrapping_add(bytes.start), item as isize);
+            // SAFETY: inside the claimed buffer, and the caller's promise.
+            unsafe {
+                copy_strided(from, (start, self.track.row_stride()), bytes.len() / item, item)
+            };
+        }
+    }
+
+    fn start(&self, run: Run) -> *mut u8 {
+        let row = self.space.row_offset(self.track, run.row);
+        self.base.wrapping_offset(row + run.column as isize * self.track.row_stride())
+    }
+
+    /// The start of each run in the operand's memory, and its bytes in a register's.
+    fn spans(&self, extent: &Extent) -> impl Iterator<Item = (*mut u8, Range<usize>)> {
+        let mut done = 0;
+        self.space.runs(extent).map(move |run| {
+            let bytes = done..done + run.len * self.track.itemsize;
+            done = bytes.end;
+            (self.start(run), bytes)
+        })
+    }
+}
+
+/// Copies elements from one stride to another.
+///
+/// # Safety
+/// All elements at both strides must be in memory that may be read, and written, here.
+unsafe fn copy_strided(
+    from: (*const u8, isize),
+    to: (*mut u8, isize),
+    count: usize,
+    itemsize: usize,
+) {
+    let item = itemsize as isize;
+    // SAFETY: the caller's promise; arrays of bytes need no alignment.
+    unsafe {
+        match itemsize {
+            // `copy`, which allows overlap: a program may store an input into itself.
+            _ if from.1 == item && to.1 == item => std::ptr::copy(from.0, to.0, count * itemsize),
+            1 => copy_items::<1>(from, to, count),
+            2 => copy_items::<2>(from, to, count),
+            4 => copy_items::<4>(from, to, count),
+            8 => copy_items::<8>(from, to, count),
+            _ => copy_items::<16>(from, to, count),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`copy_strided`], the items being of `N` bytes.
+unsafe fn copy_items<const N: usize>(from: (*const u8, isize), to: (*mut u8, isize), count: usize) {
+    for at in 0..count as isize {
+        let (from, to) = (from.0.wrapping_offset(at * from.1), to.0.wrapping_offset(at * to.1));
+        // SAFETY: the caller's promise; `[u8; N]` needs no alignment.
+        unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) };
+    }
+}

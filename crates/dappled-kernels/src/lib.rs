@@ -1,0 +1,60 @@
+//! Local work on typed memory: fused element-wise programs and sums, with NumPy's results.
+//!
+//! It knows no ranks, no graph and no Python. From the bottom up:
+//!
+//! ```text
+//! dtype, promote     element types; NEP 50 promotion; which casts are allowed
+//! element, scalar    the Rust types of elements; one value of any dtype
+//! buffer             memory, shared by counting, read by many or written by one
+//! view, overlap      strided views; may two of them touch the same byte?
+//! op, program        a fused expression as a program over registers, and what is legal
+//! space, tiles       the indices of a run, cut into tiles that share nothing
+//! lane               an operand's memory along them
+//! bind               operands checked against a program, their memory claimed
+//! rewrite            cheaper operations of the same bits
+//! kernels            one precompiled loop for each operation and dtype
+//! apply              one operation over contiguous memory, for small arrays
+//! slot, machine      one thread's registers: runs a program over one tile
+//! execute            runs a program over all tiles, on all threads
+//! tree, reduce       NumPy's pairwise tree; the sum of a fused program
+//! ```
+//!
+//! An element's value depends neither on its place in a tile nor on the number of threads.
+
+mod apply;
+mod bind;
+pub mod buffer;
+mod dtype;
+pub mod element;
+mod error;
+mod execute;
+mod kernels;
+mod lane;
+mod machine;
+mod op;
+mod overlap;
+mod program;
+mod promote;
+mod reduce;
+mod rewrite;
+mod scalar;
+mod slot;
+mod space;
+mod tiles;
+pub mod tree;
+mod view;
+
+pub use apply::apply;
+pub use bind::Operand;
+pub use buffer::Buffer;
+pub use dtype::{DType, Kind};
+pub use element::{Bool, Element};
+pub use error::Error;
+pub use execute::{Engine, Interpreter, execute};
+pub use op::Op;
+pub use overlap::{is_injective, may_overlap};
+pub use program::{Program, Reg, Step};
+pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
+pub use reduce::{sum, sum_range};
+pub use scalar::Scalar;
+pub use view::View;

@@ -1,0 +1,169 @@
+//! The indices that a run goes over: as few axes as possible.
+
+use std::ops::Range;
+
+use crate::View;
+
+/// Where the elements of one operand lie in the indices of a [`Space`].
+#[derive(Clone, Debug)]
+pub(crate) struct Track {
+    pub offset: isize,
+    pub strides: Vec<isize>,
+    pub itemsize: usize,
+}
+
+impl Track {
+    /// From one element of a row to the next.
+    pub fn row_stride(&self) -> isize {
+        self.strides[self.strides.len() - 1]
+    }
+
+    /// Is it one element, repeated everywhere?
+    pub fn is_single(&self) -> bool {
+        self.strides.iter().all(|&stride| stride == 0)
+    }
+}
+
+/// The common indices of all operands of a run. The last axis is that of the rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Space {
+    pub shape: Vec<usize>,
+    pub tracks: Vec<Track>,
+}
+
+impl Space {
+    /// The indices of these views, in C order; all have the same shape, and there is one.
+    pub fn in_c_order(views: &[&View]) -> Self {
+        let tracks = views.iter().map(|view| Track {
+            offset: view.offset as isize,
+            strides: view.strides.clone(),
+            itemsize: view.dtype.itemsize(),
+        });
+        let mut space = Self { shape: views[0].shape.clone(), tracks: tracks.collect() };
+        space.merge_axes();
+        space
+    }
+
+    /// The same in the order in which the memory of the view number `leader` lies, forwards.
+    pub fn in_order_of(views: &[&View], leader: usize) -> Self {
+        let mut axes: Vec<usize> = (0..views[leader].shape.len()).collect();
+        axes.sort_by_key(|&axis| std::cmp::Reverse(views[leader].strides[axis].unsigned_abs()));
+        let tracks = views.iter().map(|view| along(view, views[leader], &axes)).collect();
+        let shape = axes.iter().map(|&axis| views[leader].shape[axis]).collect();
+        let mut space = Self { shape, tracks };
+        space.merge_axes();
+        space
+    }
+
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Elements of a row.
+    pub fn row(&self) -> usize {
+        self.shape[self.shape.len() - 1]
+    }
+
+    /// Drops axes of one element, and joins an axis with the next where every operand steps over
+    /// both as over one. At least one axis is left.
+    fn merge_axes(&mut self) {
+        let mut kept: Vec<usize> = Vec::new();
+        let mut sizes: Vec<usize> = Vec::new();
+        for axis in (0..self.shape.len()).filter(|&axis| self.shape[axis] != 1) {
+            let size = self.shape[axis];
+            let joins = kept.last().is_some_and(|&outer| self.steps_as_one(outer, axis));
+            if joins {
+                // The inner axis' strides, the product of both sizes.
+                *kept.last_mut().expect("just seen") = axis;
+                *sizes.last_mut().expect("just seen") *= size;
+            } else {
+                kept.push(axis);
+                sizes.push(size);
+            }
+        }
+        for track in &mut self.tracks {
+            track.strides = kept.iter().map(|&axis| track.strides[axis]).collect();
+        }
+        self.shape = sizes;
+        if self.shape.is_empty() {
+            self.shape.push(1);
+            self.tracks.iter_mut().for_each(|track| track.strides.push(0));
+        }
+    }
+
+    fn steps_as_one(&self, outer: usize, inner: usize) -> bool {
+        let size = self.shape[inner] as isize;
+        self.tracks.iter().all(|track| track.strides[outer] == track.strides[inner] * size)
+    }
+
+    /// The byte at which an operand's row begins.
+    pub fn row_offset(&self, track: &Track, row: usize) -> isize {
+        let outer = self.shape.len() - 1;
+        let mut left = row;
+        let mut offset = track.offset;
+        for axis in (1..outer).rev() {
+            offset += (left % self.shape[axis]) as isize * track.strides[axis];
+            left /= self.shape[axis];
+        }
+        if outer > 0 { offset + left as isize * track.strides[0] } else { offset }
+    }
+
+    /// A range of indices, with its first part looked up.
+    pub fn extent(&self, indices: Range<usize>) -> Extent {
+        let first = self.run_at(indices.start, indices.end);
+        Extent { indices, first }
+    }
+
+    /// From this index to the end of its row, or to `end`.
+    fn run_at(&self, index: usize, end: usize) -> Run {
+        let (row, column) = (index / self.row().max(1), index % self.row().max(1));
+        Run { row, column, len: (self.row() - column).min(end - index) }
+    }
+
+    /// The parts of single rows that make up an extent.
+    pub fn runs(&self, extent: &Extent) -> impl Iterator<Item = Run> {
+        let Extent { indices: Range { start, end }, first } = extent.clone();
+        let mut next = start;
+        std::iter::from_fn(move || {
+            (next < end).then(|| {
+                let run = if next == start { first } else { self.run_at(next, end) };
+                next += run.len;
+                run
+            })
+        })
+    }
+}
+
+/// A view's place along the leader's axes, in their order, and turned where the leader is.
+fn along(view: &View, leader: &View, axes: &[usize]) -> Track {
+    let mut offset = view.offset as isize;
+    let mut strides = Vec::with_capacity(axes.len());
+    for &axis in axes {
+        let stride = view.strides[axis];
+        let turned = leader.strides[axis] < 0 && leader.shape[axis] > 0;
+        offset += if turned { stride * (leader.shape[axis] as isize - 1) } else { 0 };
+        strides.push(if turned { -stride } else { stride });
+    }
+    Track { offset, strides, itemsize: view.dtype.itemsize() }
+}
+
+/// Part of one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub row: usize,
+    pub column: usize,
+    pub len: usize,
+}
+
+/// A range of indices, and the part of it that lies in the first of its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub indices: Range<usize>,
+    pub first: Run,
+}
+
+impl Extent {
+    pub fn len(&self) -> usize {
+        self.indices.len()
+    }
+}

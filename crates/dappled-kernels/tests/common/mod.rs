@@ -1,0 +1,47 @@
+//! What several tests need: one operation run alone, and equality that takes every NaN as one.
+#![allow(dead_code)] // Each test file uses its part.
+
+use dappled_kernels::element::typed;
+use dappled_kernels::{Buffer, DType, Kind, Op, Operand, Program, View, execute};
+
+/// One operation over contiguous arguments, given and returned as bytes.
+pub fn run(op: Op, dtype: DType, args: &[&[u8]]) -> Vec<u8> {
+    let dtypes: Vec<DType> = (0..op.arity()).map(|at| op.argument(dtype, at)).collect();
+    let mut program = Program::new(dtypes.clone(), vec![]);
+    let regs: Vec<_> = (0..op.arity()).map(|at| program.input(at)).collect();
+    let result = program.push(op, dtype, &regs);
+    program.outputs.push(result);
+    let len = args[0].len() / dtypes[0].itemsize();
+    let buffers: Vec<Buffer> = args.iter().map(|bytes| Buffer::from_slice(bytes)).collect();
+    let views: Vec<View> = dtypes.iter().map(|&dtype| View::c_order(dtype, &[len])).collect();
+    let inputs: Vec<Operand> = buffers
+        .iter()
+        .zip(&views)
+        .map(|(buffer, view)| Operand::new(buffer, view).unwrap())
+        .collect();
+    let out = Buffer::zeroed(len * op.result(dtype).itemsize());
+    let view = View::c_order(op.result(dtype), &[len]);
+    execute(&program, &inputs, &[Operand::new(&out, &view).unwrap()]).unwrap();
+    out.to_vec::<u8>()
+}
+
+/// Asserts equal bits, but that a NaN equals any other.
+pub fn assert_same(dtype: DType, found: &[u8], expected: &[u8], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let part = if dtype.kind() == Kind::Complex { dtype.itemsize() / 2 } else { dtype.itemsize() };
+    let is_float = matches!(dtype.kind(), Kind::Float | Kind::Complex);
+    for (at, (a, b)) in found.chunks(part).zip(expected.chunks(part)).enumerate() {
+        let same = a == b || is_float && is_nan(a) && is_nan(b);
+        assert!(same, "{what}: element {at}: found {a:02x?}, expected {b:02x?}");
+    }
+}
+
+fn is_nan(bytes: &[u8]) -> bool {
+    let buffer = Buffer::from_slice(bytes);
+    let bytes = &buffer.read().unwrap()[..];
+    match bytes.len() {
+        2 => typed::<half::f16>(bytes)[0].is_nan(),
+        4 => typed::<f32>(bytes)[0].is_nan(),
+        _ => typed::<f64>(bytes)[0].is_nan(),
+    }
+}

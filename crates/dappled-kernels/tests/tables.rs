@@ -1,0 +1,146 @@
+//! Against the tables that NumPy made: see `make_tables.py`.
+
+mod common;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use common::{assert_same, run};
+use dappled_kernels::tree::{Part, Summand, cover, join, node_sum};
+use dappled_kernels::{
+    Buffer, Casting, DType, Interpreter, Op, Operand, Program, View, Weak, can_cast, promote,
+    promote_weak, sum,
+};
+
+fn table(name: &str) -> Vec<Vec<String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/tables/{name}.txt"));
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.starts_with("# NumPy 2."), "made by NumPy");
+    text.lines().skip(1).map(|line| line.split(' ').map(str::to_string).collect()).collect()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
+}
+
+fn dtype(name: &str) -> DType {
+    name.parse().unwrap()
+}
+
+#[test]
+fn promotion_is_numpys() {
+    let rows = table("promotion");
+    assert_eq!(rows.len(), 14 * 14);
+    for row in rows {
+        assert_eq!(promote(dtype(&row[0]), dtype(&row[1])), dtype(&row[2]), "{row:?}");
+    }
+}
+
+#[test]
+fn python_scalars_are_weak() {
+    let weak = [
+        ("bool", Weak::Bool),
+        ("int", Weak::Int),
+        ("float", Weak::Float),
+        ("complex", Weak::Complex),
+    ];
+    let weak = HashMap::from(weak);
+    let rows = table("weak");
+    assert_eq!(rows.len(), 14 * 4);
+    for row in rows {
+        assert_eq!(promote_weak(dtype(&row[0]), weak[&row[1][..]]), dtype(&row[2]), "{row:?}");
+    }
+}
+
+#[test]
+fn allowed_casts_are_numpys() {
+    let rules = [Casting::No, Casting::Equiv, Casting::Safe, Casting::SameKind, Casting::Unsafe];
+    let rules: HashMap<&str, Casting> =
+        ["no", "equiv", "safe", "same_kind", "unsafe"].into_iter().zip(rules).collect();
+    let rows = table("casting");
+    assert_eq!(rows.len(), 14 * 14 * 5);
+    for row in rows {
+        let found = can_cast(dtype(&row[0]), dtype(&row[1]), rules[&row[2][..]]);
+        assert_eq!(found, row[3] == "1", "{row:?}");
+    }
+}
+
+#[test]
+fn casts_give_numpys_values() {
+    let rows = table("casts");
+    assert_eq!(rows.len(), 14 * 14);
+    for row in rows {
+        let (from, to) = (dtype(&row[0]), dtype(&row[1]));
+        let found = run(Op::Cast(to), from, &[&bytes(&row[2])]);
+        assert_same(to, &found, &bytes(&row[3]), &format!("{from} to {to}"));
+    }
+}
+
+#[test]
+fn operations_give_numpys_values() {
+    let operands: HashMap<DType, [Vec<u8>; 2]> = table("operands")
+        .iter()
+        .map(|row| (dtype(&row[0]), [bytes(&row[1]), bytes(&row[2])]))
+        .collect();
+    let ops: HashMap<&str, Op> = Op::PLAIN.into_iter().map(|op| (op.name(), op)).collect();
+    for row in table("binary") {
+        let (op, dtype) = (ops[&row[0][..]], dtype(&row[1]));
+        assert!(op.has_loop(dtype), "{op} {dtype}");
+        let [a, b] = &operands[&dtype];
+        let found = run(op, dtype, &[a, b]);
+        assert_same(op.result(dtype), &found, &bytes(&row[2]), &format!("{op} {dtype}"));
+    }
+    for row in table("unary") {
+        let (op, dtype) = (ops[&row[0][..]], dtype(&row[1]));
+        if op.has_loop(dtype) {
+            let found = run(op, dtype, &[&bytes(&row[2])]);
+            assert_same(op.result(dtype), &found, &bytes(&row[3]), &format!("{op} {dtype}"));
+        }
+    }
+}
+
+/// The same numbers as `mixed` in `make_tables.py`.
+fn mixed(len: usize) -> Vec<f64> {
+    let bits = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ i.wrapping_mul(i);
+    (0..len as u64).map(|i| (bits(i) >> 11) as f64 / 2f64.powi(53) - 0.5).collect()
+}
+
+fn check_sum<T: Summand>(values: Vec<T>, expected: &[u8]) {
+    let mut program = Program::new(vec![T::DTYPE], vec![]);
+    program.outputs.push(program.input(0));
+    let (buffer, view) = (Buffer::from_slice(&values), View::c_order(T::DTYPE, &[values.len()]));
+    let found: T =
+        sum(&Interpreter::new(&program).unwrap(), &[Operand::new(&buffer, &view).unwrap()])
+            .unwrap();
+    assert_same(T::DTYPE, dappled_kernels::element::bytes_of(&[found]), expected, "one memory");
+    for ranks in 1..6u64 {
+        let joined = join(values.len() as u64, &parts(&values, ranks)).unwrap();
+        assert_same(T::DTYPE, dappled_kernels::element::bytes_of(&[joined]), expected, "ranks");
+    }
+}
+
+/// What each of some ranks contributes, cut at places that are no tree's.
+fn parts<T: Summand>(values: &[T], ranks: u64) -> Vec<(Part, Vec<T>)> {
+    let total = values.len() as u64;
+    let bound = |rank: u64| (total * rank * rank) / (ranks * ranks);
+    let covers = (0..ranks).flat_map(|rank| cover(total, bound(rank)..bound(rank + 1)));
+    let contribution = |part: Part| {
+        let held = match &part {
+            Part::Node(at) => vec![node_sum(&values[at.start as usize..at.end as usize])],
+            Part::Values(at) => values[at.start as usize..at.end as usize].to_vec(),
+        };
+        (part, held)
+    };
+    covers.map(contribution).collect()
+}
+
+#[test]
+fn sums_have_numpys_bits_on_any_number_of_ranks() {
+    for row in table("sums") {
+        let values = mixed(row[1].parse().unwrap());
+        match dtype(&row[0]) {
+            DType::Float64 => check_sum(values, &bytes(&row[2])),
+            _ => check_sum(values.iter().map(|&value| value as f32).collect(), &bytes(&row[2])),
+        }
+    }
+}
