@@ -1,6 +1,6 @@
 //! One operation over contiguous memory, at once: what small arrays and scalars need.
 
-use crate::kernels::kernel;
+use crate::kernels::{Variant, kernel};
 use crate::{DType, Error, Op, Scalar};
 
 /// Runs one operation on contiguous elements, on this thread, without allocating anything.
@@ -30,8 +30,8 @@ pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<(),
             "{op}: equally many elements"
         );
     }
-    // SAFETY: the kernel was chosen for this process' CPU.
-    unsafe { kernel(op, dtype)(args, out) };
+    // SAFETY: `kernel` returns only what this CPU can run.
+    unsafe { kernel(op, dtype, Variant::best())(args, out) };
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Runs a program over all its indices, tile by tile, on all threads.
 
 use crate::bind::{Bound, Operand};
-use crate::kernels::{Kernel, kernel};
+use crate::kernels::{Kernel, Variant, kernel};
 use crate::machine::Machine;
 use crate::rewrite::without_slow_divisions;
 use crate::tiles::Tiles;
@@ -72,15 +72,20 @@ pub(crate) struct Source {
 }
 
 impl Interpreter {
-    /// Prepares a program, if it is legal.
+    /// Prepares a program, if it is legal, for the CPU at hand.
     pub fn new(program: &Program) -> Result<Self, Error> {
+        Self::for_variant(program, Variant::best())
+    }
+
+    /// The same with no newer instructions than this variant's.
+    pub fn for_variant(program: &Program, variant: Variant) -> Result<Self, Error> {
         program.check()?;
         let program = &without_slow_divisions(program);
         let (slots, count) = assign_slots(program);
         let source =
             |reg: Reg| Source { slot: slots[usize::from(reg.0)], itemsize: itemsize(program, reg) };
         let steps = program.steps.iter().enumerate().map(|(at, step)| Instruction {
-            kernel: kernel(step.op, step.dtype),
+            kernel: kernel(step.op, step.dtype, variant),
             args: step.args.iter().map(|&arg| source(arg)).collect(),
             slot: source(program.result(at)).slot,
             itemsize: source(program.result(at)).itemsize,

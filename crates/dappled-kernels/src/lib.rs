@@ -51,6 +51,7 @@ pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
 pub use error::Error;
 pub use execute::{Engine, Interpreter, execute};
+pub use kernels::Variant;
 pub use op::Op;
 pub use overlap::{is_injective, may_overlap};
 pub use program::{Program, Reg, Step};

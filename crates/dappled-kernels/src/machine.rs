@@ -91,7 +91,7 @@ impl<'a> Machine<'a> {
         for (arg, &source) in args.iter_mut().zip(&step.args) {
             *arg = self.source(source, len);
         }
-        // SAFETY: the kernel was chosen for this process' CPU.
+        // SAFETY: `kernel` returns only what this CPU can run.
         unsafe { (step.kernel)(&args[..step.args.len()], out) };
         self.slots[step.slot] = own;
     }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{assert_same, run};
 use dappled_kernels::{
-    Buffer, DType, Engine, Interpreter, Op, Operand, Program, Reg, Scalar, View, execute,
+    Buffer, DType, Engine, Interpreter, Op, Operand, Program, Reg, Scalar, View, execute, sum, tree,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -201,6 +201,32 @@ output %7
 output %8
 ";
     assert_eq!(chain().to_string(), expected);
+}
+
+/// `(a - b)**2` of two views that share no order, summed without storing it.
+#[test]
+fn a_fused_sum_is_the_tree_over_its_values() {
+    let f = DType::Float64;
+    let mut program = Program::new(vec![f, f], vec![]);
+    let difference = program.push(Op::Subtract, f, &[Reg(0), Reg(1)]);
+    let square = program.push(Op::Square, f, &[difference]);
+    program.outputs.push(square);
+    let engine = Interpreter::new(&program).unwrap();
+    for size in [1, 7, 33, 150, 400] {
+        let numbers: Vec<f64> =
+            (0..size * size).map(|at| (at % 1013) as f64 * 0.37 - 150.0).collect();
+        let view = View::c_order(f, &[size, size]);
+        let inputs = [view.transposed(), view.region(1, size - 1, -1, size)]
+            .map(|view| (Buffer::from_slice(&numbers), view));
+        let stored = (Buffer::zeroed(size * size * 8), view);
+        engine.run(&operands(&inputs), &operands(std::slice::from_ref(&stored))).unwrap();
+        let expected = 0.0 + tree::node_sum(&stored.0.to_vec::<f64>());
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let found: f64 = pool.install(|| sum(&engine, &operands(&inputs))).unwrap();
+            assert_eq!(found.to_bits(), expected.to_bits(), "{size}², {threads} threads");
+        }
+    }
 }
 
 #[test]

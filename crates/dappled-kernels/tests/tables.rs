@@ -5,11 +5,11 @@ mod common;
 use std::collections::HashMap;
 use std::path::Path;
 
-use common::{assert_same, run};
+use common::{assert_same, run_in};
 use dappled_kernels::tree::{Part, Summand, cover, join, node_sum};
 use dappled_kernels::{
-    Buffer, Casting, DType, Interpreter, Op, Operand, Program, View, Weak, can_cast, promote,
-    promote_weak, sum,
+    Buffer, Casting, DType, Interpreter, Op, Operand, Program, Variant, View, Weak, can_cast,
+    promote, promote_weak, sum,
 };
 
 fn table(name: &str) -> Vec<Vec<String>> {
@@ -65,14 +65,22 @@ fn allowed_casts_are_numpys() {
     }
 }
 
+/// Runs an operation in every variant.
+fn check(op: Op, dtype: DType, args: &[&[u8]], expected: &[u8]) {
+    for variant in [Variant::Plain, Variant::best()] {
+        let found = run_in(variant, op, dtype, args);
+        let what = format!("{op} {dtype} to {}, {variant:?}", op.result(dtype));
+        assert_same(op.result(dtype), &found, expected, &what);
+    }
+}
+
 #[test]
 fn casts_give_numpys_values() {
     let rows = table("casts");
     assert_eq!(rows.len(), 14 * 14);
     for row in rows {
         let (from, to) = (dtype(&row[0]), dtype(&row[1]));
-        let found = run(Op::Cast(to), from, &[&bytes(&row[2])]);
-        assert_same(to, &found, &bytes(&row[3]), &format!("{from} to {to}"));
+        check(Op::Cast(to), from, &[&bytes(&row[2])], &bytes(&row[3]));
     }
 }
 
@@ -87,14 +95,12 @@ fn operations_give_numpys_values() {
         let (op, dtype) = (ops[&row[0][..]], dtype(&row[1]));
         assert!(op.has_loop(dtype), "{op} {dtype}");
         let [a, b] = &operands[&dtype];
-        let found = run(op, dtype, &[a, b]);
-        assert_same(op.result(dtype), &found, &bytes(&row[2]), &format!("{op} {dtype}"));
+        check(op, dtype, &[a, b], &bytes(&row[2]));
     }
     for row in table("unary") {
         let (op, dtype) = (ops[&row[0][..]], dtype(&row[1]));
         if op.has_loop(dtype) {
-            let found = run(op, dtype, &[&bytes(&row[2])]);
-            assert_same(op.result(dtype), &found, &bytes(&row[3]), &format!("{op} {dtype}"));
+            check(op, dtype, &[&bytes(&row[2])], &bytes(&row[3]));
         }
     }
 }

@@ -4,12 +4,14 @@
 
 use std::marker::PhantomData;
 
+use super::Variant;
 use super::arithmetic::{BinaryOp, UnaryOp};
 use crate::element::{Bool, Element, typed, typed_mut};
 
 /// A compiled loop: arguments, result, all of the same number of elements.
 ///
-/// Calling it is sound on a CPU for which [`choose`] chose it, that is, in this process.
+/// # Safety
+/// Call it on a CPU that has its variant's instructions: any that [`super::kernel`] returns.
 pub(crate) type Kernel = unsafe fn(&[&[u8]], &mut [u8]);
 
 /// A loop that can be compiled for any CPU. Implementations are `inline(always)`: they are
@@ -18,13 +20,13 @@ pub(crate) trait Loop {
     fn run(args: &[&[u8]], out: &mut [u8]);
 }
 
-/// The variant of a loop for the CPU at hand.
-pub(crate) fn choose<L: Loop>() -> Kernel {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-        return avx2::<L>;
+/// A loop compiled for a variant.
+pub(crate) fn choose<L: Loop>(variant: Variant) -> Kernel {
+    match variant {
+        #[cfg(target_arch = "x86_64")]
+        Variant::Avx2 => avx2::<L>,
+        _ => plain::<L>,
     }
-    plain::<L>
 }
 
 fn plain<L: Loop>(args: &[&[u8]], out: &mut [u8]) {

@@ -2,10 +2,17 @@
 #![allow(dead_code)] // Each test file uses its part.
 
 use dappled_kernels::element::typed;
-use dappled_kernels::{Buffer, DType, Kind, Op, Operand, Program, View, execute};
+use dappled_kernels::{
+    Buffer, DType, Engine, Interpreter, Kind, Op, Operand, Program, Variant, View,
+};
 
-/// One operation over contiguous arguments, given and returned as bytes.
+/// One operation over contiguous arguments, given and returned as bytes, in the best variant.
 pub fn run(op: Op, dtype: DType, args: &[&[u8]]) -> Vec<u8> {
+    run_in(Variant::best(), op, dtype, args)
+}
+
+/// The same in this variant.
+pub fn run_in(variant: Variant, op: Op, dtype: DType, args: &[&[u8]]) -> Vec<u8> {
     let dtypes: Vec<DType> = (0..op.arity()).map(|at| op.argument(dtype, at)).collect();
     let mut program = Program::new(dtypes.clone(), vec![]);
     let regs: Vec<_> = (0..op.arity()).map(|at| program.input(at)).collect();
@@ -21,7 +28,8 @@ pub fn run(op: Op, dtype: DType, args: &[&[u8]]) -> Vec<u8> {
         .collect();
     let out = Buffer::zeroed(len * op.result(dtype).itemsize());
     let view = View::c_order(op.result(dtype), &[len]);
-    execute(&program, &inputs, &[Operand::new(&out, &view).unwrap()]).unwrap();
+    let engine = Interpreter::for_variant(&program, variant).unwrap();
+    engine.run(&inputs, &[Operand::new(&out, &view).unwrap()]).unwrap();
     out.to_vec::<u8>()
 }
 

@@ -6,7 +6,7 @@ use dappled_kernels::{Casting, DType, Element, Op, Scalar, Weak, can_cast, promo
 use dappled_protocol::Distribution;
 use dappled_protocol::slice::{Item, Key};
 
-use super::evaluate::{copied, value, whole, write};
+use super::evaluate::{next_version, value, whole, write};
 use super::node::{Arg, Node, State};
 use super::session::HEAVIEST;
 use super::{GraphError, Session};
@@ -72,9 +72,11 @@ impl Array {
             return Err(GraphError::Cast { from: arg.dtype(), to: old.dtype });
         }
         let target = Operand::new(&old.distribution, self.key.clone())?;
-        let piece = copied(&value(&self.session, &old)?)?;
-        write(&self.session, &target, &piece, &arg)?;
-        *self.current() = Node::new(old.distribution.clone(), old.dtype, State::Stored(piece));
+        let piece = next_version(&self.session, &target, &value(&self.session, &old)?, &arg)?;
+        let next = Node::new(old.distribution.clone(), old.dtype, State::Stored(piece));
+        *self.current() = next;
+        drop(arg);
+        self.session.freed().take(old);
         Ok(())
     }
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::{Buffer, Interpreter};
+use dappled_kernels::Interpreter;
 use dappled_protocol::slice::Key;
 
 use super::fuse::Fuse;
+use super::memory::copy_outside;
 use super::node::{Arg, Node, State};
 use super::{GraphError, Session};
 use crate::plan::{Operand, plan};
@@ -52,8 +53,15 @@ pub(super) fn write(
     Ok(run(session.fabric(), tag, &plan, &engine, &pieces, piece)?)
 }
 
-/// A copy of a piece, in memory of its own.
-pub(super) fn copied(piece: &Piece) -> Result<Piece, GraphError> {
-    let buffer = Buffer::from_slice::<u8>(&piece.buffer.read().map_err(RunError::from)?);
-    Ok(Piece { buffer, view: piece.view.clone() })
+/// The next version of a piece: `arg` in a part of it, and what there was elsewhere. Collective.
+pub(super) fn next_version(
+    session: &Session,
+    target: &Operand,
+    old: &Piece,
+    arg: &Arg,
+) -> Result<Piece, GraphError> {
+    let piece = session.freed().like(old);
+    copy_outside(old, &piece, &target.filled_cells(session.fabric().rank()))?;
+    write(session, target, &piece, arg)?;
+    Ok(piece)
 }

@@ -11,6 +11,7 @@
 mod array;
 mod evaluate;
 mod fuse;
+mod memory;
 mod node;
 mod session;
 

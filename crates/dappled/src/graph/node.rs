@@ -45,6 +45,10 @@ impl Node {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    pub fn into_state(self) -> State {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// From now on its value is known.
     pub fn store(&self, piece: Piece) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Stored(piece);

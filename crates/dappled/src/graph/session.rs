@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dappled_fabric::{Fabric, Tag};
 use dappled_protocol::Distribution;
 
+use super::memory::Freed;
+
 /// Pending operations are run when there are more than this: counted, never timed, so that every
 /// rank does it at the same place.
 pub(super) const HEAVIEST: usize = 64;
@@ -25,17 +27,23 @@ pub struct Session(Arc<Shared>);
 struct Shared {
     fabric: Box<dyn Fabric>,
     operations: AtomicU64,
+    freed: Freed,
 }
 
 impl Session {
     /// A program on this fabric.
     pub fn new(fabric: Box<dyn Fabric>) -> Self {
-        Self(Arc::new(Shared { fabric, operations: AtomicU64::new(0) }))
+        Self(Arc::new(Shared { fabric, operations: AtomicU64::new(0), freed: Freed::default() }))
     }
 
     /// The ranks and the bytes between them.
     pub fn fabric(&self) -> &dyn Fabric {
         &*self.0.fabric
+    }
+
+    /// Memory that versions leave behind.
+    pub(super) fn freed(&self) -> &Freed {
+        &self.0.freed
     }
 
     /// The next collective operation; every rank counts the same.

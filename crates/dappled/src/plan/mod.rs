@@ -16,6 +16,8 @@ mod explain;
 mod operand;
 mod tiles;
 
+use std::ops::Range;
+
 use dappled_protocol::Runs;
 use dappled_protocol::exchange::ExchangeError;
 
@@ -87,6 +89,25 @@ pub struct Cells {
     pub axes: Vec<Option<usize>>,
     /// For each axis of the tile, how far the next cell is.
     pub steps: Vec<i64>,
+}
+
+impl Cells {
+    /// The box of memory that they fill if there are so many along each axis of the tile; None
+    /// where they leave gaps.
+    fn filled(&self, lengths: &[u64]) -> Option<Vec<Range<u64>>> {
+        let mut filled: Vec<Range<u64>> = self.start.iter().map(|&at| at..at + 1).collect();
+        for (axis, (&step, &length)) in self.axes.iter().zip(self.steps.iter().zip(lengths)) {
+            let Some(axis) = *axis else { continue };
+            let start = filled[axis].start;
+            filled[axis] = match step {
+                _ if length == 1 => start..start + 1,
+                1 => start..start + length,
+                -1 => start + 1 - length..start + 1,
+                _ => return None,
+            };
+        }
+        Some(filled)
+    }
 }
 
 impl Tile {

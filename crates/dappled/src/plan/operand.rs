@@ -1,5 +1,7 @@
 //! An operand: a part of a stored array, and where its cells lie in the rank's piece of it.
 
+use std::ops::Range;
+
 use dappled_protocol::exchange::{self, ExchangeError};
 use dappled_protocol::slice::{Key, Part};
 use dappled_protocol::{AxisMap, Distribution, Region, Runs};
@@ -91,6 +93,22 @@ impl Operand {
             });
         }
         cells
+    }
+
+    /// The box of the rank's piece of the base that the part fills, one range an axis; an empty one
+    /// where it leaves gaps, or where the rank has nothing of it.
+    pub(crate) fn filled_cells(&self, rank: u64) -> Vec<Range<u64>> {
+        let nothing = vec![0..0; self.base.axes().len()];
+        if !self.view.holds(rank) || !self.is_straight() {
+            return nothing;
+        }
+        let owned = self.view.owned_cells(rank);
+        let starts: Vec<u64> = owned.iter().map(|cells| cells.start).collect();
+        let lengths: Vec<u64> = owned.iter().map(|cells| cells.end - cells.start).collect();
+        if lengths.contains(&0) {
+            return nothing;
+        }
+        self.piece_cells(rank, &starts, &vec![1; starts.len()]).filled(&lengths).unwrap_or(nothing)
     }
 
     /// Where a cell of the rank's piece of the view lies in its piece of the base.
