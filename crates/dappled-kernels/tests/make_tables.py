@@ -13,13 +13,51 @@ import numpy as np
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
 HERE = pathlib.Path(__file__).parent / "tables"
-NAMES = ("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
-         "float16 float32 float64 complex64 complex128").split()
+NAMES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+    "float16 float32 float64 complex64 complex128"
+).split()
 WEAK = {"bool": True, "int": 1, "float": 1.0, "complex": 1j}
 FLOATS = [0.0, -0.0, 1.0, -1.5, 0.1, 7.0, -3.0, np.inf, -np.inf, np.nan]
-EDGES = [2.5, -2.5, 127.9, -128.9, 128.0, 255.5, 256.0, 300.7, 32768.0, -32769.0, 65504.0, 65519.9, 65520.0, 7e4,
-         2.0**31 - 1, 2.0**31, -(2.0**31) - 1, 2.0**32 + 3, 3e9, -3e9, 2.0**53 + 2, 2.0**62, 2.0**63, -(2.0**63), 1.5e19, 2.0**64,
-         3e38, 1e39, 1e300, 5.960464477539063e-08, 2.98e-08, 6.1e-05, 1e-45, 1e-310, 2049.0, 1.00048828125, 1.000488281250001]
+EDGES = [
+    2.5,
+    -2.5,
+    127.9,
+    -128.9,
+    128.0,
+    255.5,
+    256.0,
+    300.7,
+    32768.0,
+    -32769.0,
+    65504.0,
+    65519.9,
+    65520.0,
+    7e4,
+    2.0**31 - 1,
+    2.0**31,
+    -(2.0**31) - 1,
+    2.0**32 + 3,
+    3e9,
+    -3e9,
+    2.0**53 + 2,
+    2.0**62,
+    2.0**63,
+    -(2.0**63),
+    1.5e19,
+    2.0**64,
+    3e38,
+    1e39,
+    1e300,
+    5.960464477539063e-08,
+    2.98e-08,
+    6.1e-05,
+    1e-45,
+    1e-310,
+    2049.0,
+    1.00048828125,
+    1.000488281250001,
+]
 
 
 def write(name, lines):
@@ -36,7 +74,22 @@ def values(name, edges=False):
         few = [0, 1, 2, 3, 7, 10, info.max, info.max - 1, info.max // 2 + 1]
         few += [-1, -2, -3, -7, -10, info.min, info.min + 1] if kind == "i" else []
         if edges:
-            few += [x for x in (200, 2049, 4099, 65519, 65520, 70001, 2**24 + 1, 2**31, 2**53 + 1, 2**53 + 3) if x <= info.max]
+            few += [
+                x
+                for x in (
+                    200,
+                    2049,
+                    4099,
+                    65519,
+                    65520,
+                    70001,
+                    2**24 + 1,
+                    2**31,
+                    2**53 + 1,
+                    2**53 + 3,
+                )
+                if x <= info.max
+            ]
         return np.array(few, name)
     if kind == "f":
         return np.array(FLOATS + (EDGES if edges else []), name)
@@ -85,15 +138,29 @@ def casts():
 
 def cast(v, name):
     """One element at a time: out of range, NumPy's float to uint32 depends on the place in the array."""
-    return np.concatenate([v[i:i + 1].astype(name) for i in range(len(v))])
+    return np.concatenate([v[i : i + 1].astype(name) for i in range(len(v))])
 
 
-BINARY = dict(add=np.add, subtract=np.subtract, multiply=np.multiply, divide=np.true_divide,
-              floor_divide=np.floor_divide, remainder=np.remainder, minimum=np.minimum, maximum=np.maximum,
-              **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
-              equal=np.equal, not_equal=np.not_equal, less=np.less, less_equal=np.less_equal,
-              greater=np.greater, greater_equal=np.greater_equal)
-UNARY = dict(negative=np.negative, absolute=np.absolute, sqrt=np.sqrt, square=np.square, **{"not": np.invert})
+BINARY = dict(
+    add=np.add,
+    subtract=np.subtract,
+    multiply=np.multiply,
+    divide=np.true_divide,
+    floor_divide=np.floor_divide,
+    remainder=np.remainder,
+    minimum=np.minimum,
+    maximum=np.maximum,
+    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
+    equal=np.equal,
+    not_equal=np.not_equal,
+    less=np.less,
+    less_equal=np.less_equal,
+    greater=np.greater,
+    greater_equal=np.greater_equal,
+)
+UNARY = dict(
+    negative=np.negative, absolute=np.absolute, sqrt=np.sqrt, square=np.square, **{"not": np.invert}
+)
 
 
 def operands():
@@ -114,7 +181,11 @@ def binary():
 def unary():
     for op, f in UNARY.items():
         for name in NAMES:
-            a = values(name) if np.dtype(name).kind in "biu" else np.concatenate([values(name), ordinary(name)[0]])
+            a = (
+                values(name)
+                if np.dtype(name).kind in "biu"
+                else np.concatenate([values(name), ordinary(name)[0]])
+            )
             out = attempt(f, name, a)
             if out is not None:
                 yield f"{op} {name} {a.tobytes().hex()} {out.tobytes().hex()}"
@@ -140,7 +211,30 @@ def mixed(n, dtype):
 
 def sums():
     for dtype in ("float32", "float64"):
-        for n in [0, 1, 2, 7, 8, 9, 15, 127, 128, 129, 255, 256, 257, 511, 513, 1000, 1023, 4097, 10_000, 65_537, 100_003, 1_000_001]:
+        for n in [
+            0,
+            1,
+            2,
+            7,
+            8,
+            9,
+            15,
+            127,
+            128,
+            129,
+            255,
+            256,
+            257,
+            511,
+            513,
+            1000,
+            1023,
+            4097,
+            10_000,
+            65_537,
+            100_003,
+            1_000_001,
+        ]:
             yield f"{dtype} {n} {np.sum(mixed(n, dtype)).tobytes().hex()}"
 
 
