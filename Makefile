@@ -17,7 +17,7 @@ test-rust: build
 	cargo test --locked --profile $(CARGO_PROFILE) --workspace --exclude dappled-python
 
 test-python: build
-	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --example laplace
+	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
 	$(BIN)/python -m pytest tests
 	$(BIN)/python -m mypy
 

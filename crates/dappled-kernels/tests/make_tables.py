@@ -13,10 +13,22 @@ import numpy as np
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
 HERE = pathlib.Path(__file__).parent / "tables"
-NAMES = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
-    "float16 float32 float64 complex64 complex128"
-).split()
+NAMES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 WEAK = {"bool": True, "int": 1, "float": 1.0, "complex": 1j}
 FLOATS = [0.0, -0.0, 1.0, -1.5, 0.1, 7.0, -3.0, np.inf, -np.inf, np.nan]
 EDGES = [
@@ -137,7 +149,7 @@ def casts():
 
 
 def cast(v, name):
-    """One element at a time: out of range, NumPy's float to uint32 depends on the place in the array."""
+    """One element at a time: out of range, NumPy's float to uint32 depends on the place."""
     return np.concatenate([v[i : i + 1].astype(name) for i in range(len(v))])
 
 
@@ -192,14 +204,14 @@ def unary():
 
 
 def attempt(f, name, *args):
-    """The result where NumPy has this loop for the dtype itself, without a promotion of its inputs."""
+    """The result where NumPy has this loop for the dtype itself, without a promotion."""
     try:
         out = f(*args)
     except TypeError:
         return None
     bool_out = out.dtype == bool
     absolute = f is np.absolute and out.dtype == args[0].real.dtype
-    return out if out.dtype == name or bool_out and name != "bool" or absolute else None
+    return out if out.dtype == name or (bool_out and name != "bool") or absolute else None
 
 
 def mixed(n, dtype):

@@ -28,7 +28,10 @@ impl Array {
     /// One value everywhere.
     pub fn full<T: Element>(session: &Session, shape: &[u64], value: T) -> Self {
         let distribution = session.default_distribution(shape);
-        Self::over(session, Node::new(distribution, T::DTYPE, State::Full(Scalar::new(value))))
+        Self::over(
+            session,
+            Node::new(session, distribution, T::DTYPE, State::Full(Scalar::new(value))),
+        )
     }
 
     fn over(session: &Session, node: Arc<Node>) -> Self {
@@ -73,10 +76,9 @@ impl Array {
         }
         let target = Operand::new(&old.distribution, self.key.clone())?;
         let piece = next_version(&self.session, &target, &value(&self.session, &old)?, &arg)?;
-        let next = Node::new(old.distribution.clone(), old.dtype, State::Stored(piece));
+        let next =
+            Node::new(&self.session, old.distribution.clone(), old.dtype, State::Stored(piece));
         *self.current() = next;
-        drop(arg);
-        self.session.freed().take(old);
         Ok(())
     }
 
@@ -110,7 +112,7 @@ impl Array {
         let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
         let distribution = self.session.default_distribution(&self.shape());
         let state = State::Map { op, dtype, args: args.into(), weight };
-        let node = Node::new(distribution, op.result(dtype), state);
+        let node = Node::new(&self.session, distribution, op.result(dtype), state);
         if weight > HEAVIEST {
             value(&self.session, &node)?;
         }

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use dappled_kernels::{Buffer, Engine, Interpreter, Operand as Memory, Program, View};
 
 use super::GraphError;
-use super::node::{Node, State};
 use crate::run::{Piece, RunError};
 
 /// Freed memory, by its length. Filling fresh pages costs as much as arithmetic.
@@ -26,17 +25,15 @@ impl Freed {
         Piece { buffer, view: piece.view.clone() }
     }
 
-    /// Takes a version back whose last holder we are.
-    pub fn take(&self, node: Arc<Node>) {
-        let Some(State::Stored(piece)) = Arc::into_inner(node).map(Node::into_state) else {
+    /// Keeps memory that its last holder gives back; what somebody else still holds is not kept.
+    pub fn keep(&self, buffer: &Buffer) {
+        if !buffer.is_unique() {
             return;
-        };
-        if piece.buffer.is_unique() {
-            let mut freed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let kept = freed.entry(piece.buffer.len()).or_default();
-            if kept.len() < KEPT {
-                kept.push(piece.buffer);
-            }
+        }
+        let mut freed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = freed.entry(buffer.len()).or_default();
+        if kept.len() < KEPT {
+            kept.push(buffer.clone());
         }
     }
 }

@@ -6,6 +6,8 @@ use dappled_kernels::{DType, Op, Scalar};
 use dappled_protocol::Distribution;
 use dappled_protocol::slice::Key;
 
+use super::Session;
+use super::memory::Freed;
 use crate::run::Piece;
 
 /// One operation, or an array that is stored.
@@ -14,6 +16,8 @@ pub(super) struct Node {
     pub distribution: Distribution,
     pub dtype: DType,
     state: Mutex<State>,
+    /// Where its memory goes when nobody holds it any more.
+    freed: Arc<Freed>,
 }
 
 /// What is known of a node's value.
@@ -37,16 +41,18 @@ pub(super) enum Arg {
 }
 
 impl Node {
-    pub fn new(distribution: Distribution, dtype: DType, state: State) -> Arc<Self> {
-        Arc::new(Self { distribution, dtype, state: Mutex::new(state) })
+    pub fn new(
+        session: &Session,
+        distribution: Distribution,
+        dtype: DType,
+        state: State,
+    ) -> Arc<Self> {
+        let freed = session.freed().clone();
+        Arc::new(Self { distribution, dtype, state: Mutex::new(state), freed })
     }
 
     pub fn state(&self) -> State {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub fn into_state(self) -> State {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// From now on its value is known.
@@ -59,6 +65,16 @@ impl Node {
         match self.state() {
             State::Map { weight, .. } => weight,
             _ => 0,
+        }
+    }
+}
+
+/// Local, and no message: the garbage may be collected at different times on different ranks.
+impl Drop for Node {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let State::Stored(piece) = state {
+            self.freed.keep(&piece.buffer);
         }
     }
 }

@@ -27,13 +27,13 @@ pub struct Session(Arc<Shared>);
 struct Shared {
     fabric: Box<dyn Fabric>,
     operations: AtomicU64,
-    freed: Freed,
+    freed: Arc<Freed>,
 }
 
 impl Session {
     /// A program on this fabric.
     pub fn new(fabric: Box<dyn Fabric>) -> Self {
-        Self(Arc::new(Shared { fabric, operations: AtomicU64::new(0), freed: Freed::default() }))
+        Self(Arc::new(Shared { fabric, operations: AtomicU64::new(0), freed: Arc::default() }))
     }
 
     /// The ranks and the bytes between them.
@@ -42,7 +42,7 @@ impl Session {
     }
 
     /// Memory that versions leave behind.
-    pub(super) fn freed(&self) -> &Freed {
+    pub(super) fn freed(&self) -> &Arc<Freed> {
         &self.0.freed
     }
 
