@@ -29,6 +29,8 @@ lint: .venv/ready  ## formatting, clippy and ruff; warnings are errors
 
 bench: build  ## the figures that the docs claim
 	$(BIN)/python benches/protocol.py
+	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
+	$(BIN)/python benches/laplace.py
 
 docs: build  ## the pictures in docs/, made anew
 	cargo doc --locked --no-deps --profile $(CARGO_PROFILE) -p dappled-protocol
