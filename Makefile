@@ -20,6 +20,7 @@ test-python: build
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
 	$(BIN)/python -m pytest tests
 	$(BIN)/python -m mypy
+	$(BIN)/stubtest dappled._core
 
 lint: .venv/ready  ## formatting, clippy and ruff; warnings are errors
 	cargo fmt --all --check

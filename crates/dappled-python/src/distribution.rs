@@ -188,7 +188,7 @@ impl Distribution {
     /// >>> from dappled.protocol import Distribution
     /// >>> Distribution((18,), nprocs=2, padding=1).dim_data(1)[0]['padding']
     /// (1, 1)
-    #[pyo3(signature = (rank, /, version=Spoken::CURRENT), text_signature = "(rank, /, version='0.10.0')")]
+    #[pyo3(signature = (rank, /, version=Spoken::CURRENT), text_signature = "($self, rank, /, version='0.10.0')")]
     fn dim_data<'py>(
         &self,
         py: Python<'py>,
