@@ -34,8 +34,8 @@ pub mod value;
 pub mod version;
 
 pub use axis::AxisMap;
-pub use dim::{Dim, DimKind};
-pub use distribution::{AxisSpec, Distribution, Entries, Held, Padding, Spec};
+pub use dim::{Dim, DimKind, Entries};
+pub use distribution::{AxisSpec, Distribution, Held, Padding, Spec};
 pub use error::ProtocolError;
 pub use export::{Export, check_all};
 pub use piece::{DistArray, Elements, ElementsMut, Strided};

@@ -20,21 +20,14 @@ const ITEMS: usize = 9;
 /// A sequence that is longer can't be meant: `range(2**62)` is only a number.
 pub const LONGEST: usize = 1 << 28;
 
-/// A class of NumPy.
-pub fn numpy_class<'py>(
-    py: Python<'py>,
-    name: &str,
-    cell: &'static PyOnceLock<Py<PyType>>,
-) -> Option<Bound<'py, PyType>> {
+/// Is it an instance of this class of NumPy?
+fn is_numpy(object: &Bound<'_, PyAny>, name: &str, cell: &'static PyOnceLock<Py<PyType>>) -> bool {
+    let py = object.py();
     let import = || -> PyResult<Py<PyType>> {
         Ok(py.import("numpy")?.getattr(name)?.cast_into::<PyType>()?.unbind())
     };
-    cell.get_or_try_init(py, import).ok().map(|class| class.bind(py).clone())
-}
-
-fn is_numpy(object: &Bound<'_, PyAny>, name: &str, cell: &'static PyOnceLock<Py<PyType>>) -> bool {
-    numpy_class(object.py(), name, cell)
-        .is_some_and(|class| object.is_instance(&class).unwrap_or(false))
+    let class = cell.get_or_try_init(py, import);
+    class.is_ok_and(|class| object.is_instance(class.bind(py)).unwrap_or(false))
 }
 
 /// An int, Python's or NumPy's, but no bool.

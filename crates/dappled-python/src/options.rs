@@ -5,7 +5,7 @@ use dappled_protocol::{AxisSpec, Export, Meaning, Padding, ProtocolError, Spec, 
 use pyo3::prelude::*;
 use pyo3::types::{PyAnyMethods, PyString};
 
-use crate::convert::{self, dim_data, is_int, shown, value};
+use crate::convert::{self, dim_data, is_int, value};
 use crate::labels::labels;
 
 type Object<'a, 'py> = &'a Bound<'py, PyAny>;
@@ -200,11 +200,7 @@ impl Argument {
     }
 
     fn wrong<T>(self, object: Object<'_, '_>, expected: &str) -> Read<T> {
-        let shown = match value(object) {
-            Value::Other(_) => Value::Other(shown(object)),
-            value => value,
-        };
-        Err(ProtocolError::new(self.rule, expected).with_key(self.name).with_value(shown))
+        Err(ProtocolError::new(self.rule, expected).with_key(self.name).with_value(value(object)))
     }
 }
 

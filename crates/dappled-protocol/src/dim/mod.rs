@@ -16,6 +16,8 @@ mod index;
 mod read;
 mod write;
 
+pub use write::Entries;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;

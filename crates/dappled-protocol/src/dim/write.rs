@@ -6,8 +6,8 @@ use crate::rules;
 use crate::value::Value;
 use crate::version::Meaning;
 
-/// The entries of a dictionary.
-type Entries = Vec<(&'static str, Value)>;
+/// The entries of a dimension dictionary.
+pub type Entries = Vec<(&'static str, Value)>;
 
 impl Dim {
     /// The entries of the dimension dictionary: the required keys, and those optional ones

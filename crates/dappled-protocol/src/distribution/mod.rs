@@ -15,15 +15,11 @@ use std::sync::Arc;
 pub use spec::{AxisSpec, Padding, Spec};
 
 use crate::axis::{AxisMap, Kind};
-use crate::dim::{Dim, DimKind};
+use crate::dim::{Dim, DimKind, Entries};
 use crate::error::ProtocolError;
 use crate::exchange::LabelsError;
 use crate::rules;
-use crate::value::Value;
 use crate::version::Meaning;
-
-/// The entries of a dimension dictionary.
-pub type Entries = Vec<(&'static str, Value)>;
 
 /// How an array is shared among ranks.
 ///
@@ -216,15 +212,15 @@ impl Distribution {
     /// The same as dictionaries, written in a version with this meaning. What that version can't
     /// say is the same error on every rank: the outer ones, whose matter it is, are asked too.
     pub fn dim_dicts(&self, rank: u64, meaning: Meaning) -> Result<Vec<Entries>, ProtocolError> {
-        let write = |(axis, dim): (usize, Dim)| {
-            let ends = [0, self.axes[axis].grid() - 1].into_iter().filter(|_| dim.periodic);
-            let outer = ends.map(|end| self.axes[axis].dim(end)).collect::<Result<Vec<_>, _>>()?;
-            let mut written = outer.iter().map(|outer| outer.write(meaning, true).map(drop));
-            written.try_for_each(|outer| outer)?;
+        let write = |axis: usize, dim: Dim| -> Result<Entries, ProtocolError> {
+            let map = &self.axes[axis];
+            for end in [0, map.grid() - 1].into_iter().filter(|_| dim.periodic) {
+                map.dim(end)?.write(meaning, true)?;
+            }
             dim.write(meaning, self.is_padded(axis))
         };
         let dims = self.dim_data(rank)?.into_iter().enumerate();
-        dims.map(|(axis, dim)| write((axis, dim)).map_err(|error| error.with_dimension(axis)))
+        dims.map(|(axis, dim)| write(axis, dim).map_err(|error| error.with_dimension(axis)))
             .collect()
     }
 

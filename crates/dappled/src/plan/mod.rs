@@ -173,5 +173,5 @@ pub fn plan(target: &Operand, operands: &[Operand], rank: u64) -> Result<Plan, P
     }
     let sends = operand::sends(target.view(), operands, rank)?;
     let tiles = tiles::Tiles::new(target, operands, rank)?;
-    Ok(Plan { sends, receives: tiles.receives(), tiles: tiles.all() })
+    Ok(Plan { sends, tiles: tiles.all(), receives: tiles.receives })
 }

@@ -88,7 +88,7 @@ impl Operand {
                 BaseAxis::Along { view_axis, region } => {
                     cells.axes[view_axis] = Some(number);
                     cells.steps[view_axis] = steps[view_axis] as i64 * region.step();
-                    self.base_cell(rank, number, view_axis, starts[view_axis])
+                    self.base_cell(rank, number, view_axis, region)(starts[view_axis])
                 }
             });
         }
@@ -111,20 +111,25 @@ impl Operand {
         self.piece_cells(rank, &starts, &vec![1; starts.len()]).filled(&lengths).unwrap_or(nothing)
     }
 
-    /// Where a cell of the rank's piece of the view lies in its piece of the base.
-    fn base_cell(&self, rank: u64, base_axis: usize, view_axis: usize, cell: u64) -> u64 {
+    /// Where the cells of the rank's piece of the view lie in its piece of the base, along an axis.
+    fn base_cell(
+        &self,
+        rank: u64,
+        base_axis: usize,
+        view_axis: usize,
+        region: Region,
+    ) -> impl Fn(u64) -> u64 {
+        let (base, view) = (&self.base.axes()[base_axis], &self.view.axes()[view_axis]);
         let at = self.view.coords(rank)[view_axis];
-        let seen = self.view.axes()[view_axis].global(at, cell).unwrap_or(0) as u64;
-        let BaseAxis::Along { region, .. } = self.base_axes()[base_axis] else { return 0 };
-        local_of(&self.base.axes()[base_axis], region.at(seen))
+        move |cell| local_of(base, region.at(view.global(at, cell).unwrap_or(0) as u64))
     }
 
     /// The cells of a box of the view as cells of the base.
     fn sent_cells(&self, rank: u64, view_cells: &[&Runs]) -> Vec<Runs> {
         let along = |(number, part): (usize, BaseAxis)| match part {
             BaseAxis::At(index) => Runs::one(local_of(&self.base.axes()[number], index), 1),
-            BaseAxis::Along { view_axis, .. } => {
-                let cell = |cell| self.base_cell(rank, number, view_axis, cell);
+            BaseAxis::Along { view_axis, region } => {
+                let cell = self.base_cell(rank, number, view_axis, region);
                 Runs::of(view_cells[view_axis].iter().map(cell).collect())
             }
         };

@@ -15,7 +15,7 @@ pub(super) struct Tiles<'a> {
     rank: u64,
     /// Per axis, per operand, the stretches; all operands are cut alike.
     axes: Vec<Vec<Vec<Stretch>>>,
-    receives: Vec<Receive>,
+    pub receives: Vec<Receive>,
     /// Which message holds a box: by operand, peer and the transfers that the box is made of.
     messages: HashMap<(usize, u64, Vec<usize>), usize>,
     /// The cells of the piece, to cut by where there are no operands; None where the rank has no
@@ -46,10 +46,6 @@ impl<'a> Tiles<'a> {
         }
         tiles.number_messages(view)?;
         Ok(tiles)
-    }
-
-    pub fn receives(&self) -> Vec<Receive> {
-        self.receives.clone()
     }
 
     /// Numbers the messages in the order in which they are sent.
