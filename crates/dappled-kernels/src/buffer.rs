@@ -126,6 +126,11 @@ impl Buffer {
         Arc::strong_count(&self.0) == 1
     }
 
+    /// Does somebody else own it?
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.0.owner, Owner::Foreign { .. })
+    }
+
     /// The bytes, to read, unless somebody writes them.
     pub fn read(&self) -> Result<Reading<'_>, Error> {
         let claims = &self.0.claims;

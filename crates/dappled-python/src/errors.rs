@@ -1,10 +1,13 @@
 //! The one table from our errors to Python's.
 
+use dappled::graph::GraphError;
+use dappled::run::RunError;
+use dappled::view::ViewError;
 use dappled_protocol as protocol;
 use dappled_protocol::exchange::{ExchangeError, LabelsError};
 use dappled_protocol::slice::KeyError;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -74,4 +77,30 @@ impl Raise for LabelsError {
     fn raise(self) -> PyErr {
         PyValueError::new_err(self.to_string())
     }
+}
+
+/// NumPy's class for each; what is our own fault asks for a report.
+impl Raise for GraphError {
+    fn raise(self) -> PyErr {
+        let text = self.to_string();
+        match self {
+            GraphError::View(ViewError::Key(error)) => error.raise(),
+            GraphError::View(ViewError::Axis { axis, ndim }) => axis_error(axis, ndim),
+            GraphError::View(_) | GraphError::Assigned { .. } => PyValueError::new_err(text),
+            GraphError::NoLoop { .. } => PyTypeError::new_err(text),
+            GraphError::Run(RunError::Fabric(error)) => PyRuntimeError::new_err(error.to_string()),
+            _ => PyRuntimeError::new_err(format!(
+                "{text}. This is a bug of dappled's: please report it with the program that shows it."
+            )),
+        }
+    }
+}
+
+fn axis_error(axis: i64, ndim: usize) -> PyErr {
+    Python::attach(|py| {
+        let make = || -> PyResult<Bound<'_, PyAny>> {
+            py.import("numpy.exceptions")?.getattr("AxisError")?.call1((axis, ndim))
+        };
+        make().map_or_else(|error| error, PyErr::from_value)
+    })
 }

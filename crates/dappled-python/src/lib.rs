@@ -1,5 +1,6 @@
 //! Dappled's Python extension: conversions, buffer slots and one error table. No decisions.
 
+mod array;
 mod boxes;
 mod convert;
 mod dimension;
@@ -25,5 +26,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(export::validate, module)?)?;
     module.add_function(wrap_pyfunction!(export::validate_all, module)?)?;
     module.add_function(wrap_pyfunction!(export::rule_texts, module)?)?;
-    module.add_function(wrap_pyfunction!(piece::from_distarray, module)?)
+    module.add_function(wrap_pyfunction!(piece::from_distarray, module)?)?;
+    array::register(module)
 }

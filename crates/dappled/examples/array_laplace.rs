@@ -24,7 +24,7 @@ fn step(u: &Array) -> Result<(), GraphError> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let numbers: Vec<u64> =
+    let numbers: Vec<usize> =
         std::env::args().skip(1).map(|text| text.parse()).collect::<Result<_, _>>()?;
     let [size, times] = numbers[..] else { return Err("usage: array_laplace SIZE TIMES".into()) };
     let session = Session::new(connect()?);

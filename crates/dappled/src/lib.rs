@@ -12,5 +12,6 @@
 pub mod graph;
 pub mod plan;
 pub mod run;
+pub mod view;
 
 pub use dappled_protocol as protocol;

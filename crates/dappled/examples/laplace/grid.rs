@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dappled::plan::{Operand, plan};
+use dappled::plan::{Operand, Through, plan};
 use dappled::protocol::Distribution;
 use dappled::protocol::slice::{Item, Key};
 use dappled::run::{Piece, RunError, run};
@@ -31,7 +31,7 @@ fn stencil() -> Interpreter {
 fn part(u: &Distribution, rows: (i64, i64), columns: (i64, i64)) -> Operand {
     let slice = |(start, stop): (i64, i64)| Item::Slice(Some(start), Some(stop), None);
     let key = Key::new(&[slice(rows), slice(columns)], &u.shape()).expect("inside u");
-    Operand::new(u, key).expect("u has no labels")
+    Operand::new(u, Through::of_key(&key)).expect("u has no labels")
 }
 
 /// A rank's piece, each element given by its row and column.
@@ -71,7 +71,7 @@ pub fn iterate(
     let mut new = piece_of(u, fabric.rank(), initial);
     let start = Instant::now();
     for time in 0..times {
-        run(fabric, Tag::new(time, "laplace"), &steps, &engine, &[&old; 4], &new)?;
+        run(fabric, Tag::new(time, "laplace"), &steps, &engine, &[&old; 4], &[&new])?;
         std::mem::swap(&mut old, &mut new);
     }
     Ok((old, start.elapsed()))

@@ -1,192 +1,176 @@
-//! The array: a box that holds the current version, seen through a key.
+//! The array: a box that holds the current version, seen through a view.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use dappled_kernels::{Casting, DType, Element, Op, Scalar, Weak, can_cast, promote, promote_weak};
-use dappled_protocol::Distribution;
-use dappled_protocol::slice::{Item, Key};
+use dappled_kernels::{Buffer, DType, Element, Scalar, View};
 
-use super::evaluate::{next_version, value, whole, write};
+use super::evaluate::{gathered, value};
+use super::layout::Layout;
 use super::node::{Arg, Node, State};
-use super::session::HEAVIEST;
+use super::versions::{Loan, Versions};
 use super::{GraphError, Session};
-use crate::plan::Operand;
-use crate::run::Piece;
+use crate::view::{Indexed, indexed, permuted};
+use dappled_protocol::slice::Item;
 
-/// An array in pieces over the ranks of a session. Parts of it are views: they share its box, and
-/// what is written through one is seen through all.
+/// An array over the ranks of a session. Parts of it are views: they share its box, and what is
+/// written through one is seen through all.
 ///
 /// Every method is collective: all ranks call it, in the same order.
 #[derive(Clone)]
 pub struct Array {
     session: Session,
-    current: Arc<Mutex<Arc<Node>>>,
-    key: Key,
+    pub(super) versions: Arc<Versions>,
+    view: View,
 }
 
 impl Array {
     /// One value everywhere.
-    pub fn full<T: Element>(session: &Session, shape: &[u64], value: T) -> Self {
-        let distribution = session.default_distribution(shape);
-        Self::over(
-            session,
-            Node::new(session, distribution, T::DTYPE, State::Full(Scalar::new(value))),
-        )
+    pub fn full<T: Element>(session: &Session, shape: &[usize], value: T) -> Self {
+        Self::filled(session, shape, Scalar::new(value))
     }
 
-    fn over(session: &Session, node: Arc<Node>) -> Self {
-        let key = whole(&node);
-        Self { session: session.clone(), current: Arc::new(Mutex::new(node)), key }
+    /// One value of any dtype everywhere.
+    pub fn filled(session: &Session, shape: &[usize], value: Scalar) -> Self {
+        let base = View::c_order(value.dtype(), shape);
+        let layout = session.layout(value.dtype(), shape);
+        Self::over(session, Node::new(session, base, layout, State::Full(value)))
+    }
+
+    /// An array of these elements, in C order, the same on every rank.
+    pub fn from_slice<T: Element>(session: &Session, shape: &[usize], elements: &[T]) -> Self {
+        let base = View::c_order(T::DTYPE, shape);
+        Self::whole(session, base, Buffer::from_slice(elements))
+    }
+
+    /// An array whose elements lie in this memory, in C order, all of them on every rank.
+    pub(super) fn whole(session: &Session, base: View, memory: Buffer) -> Self {
+        Self::over(session, Node::new(session, base, Layout::Whole, State::Stored(memory)))
+    }
+
+    /// A view of memory that somebody else owns and may write at any time. On several ranks the
+    /// memory must hold the same on each.
+    pub fn foreign(session: &Session, memory: Buffer, view: View) -> Self {
+        let base = View::c_order(view.dtype, &[memory.len() / view.dtype.itemsize()]);
+        let node = Node::new(session, base, Layout::Whole, State::Stored(memory));
+        Self { session: session.clone(), versions: Versions::foreign(node), view }
+    }
+
+    pub(super) fn over(session: &Session, node: Arc<Node>) -> Self {
+        let view = node.base.clone();
+        Self { session: session.clone(), versions: Versions::new(node), view }
+    }
+
+    /// The ranks that it is shared among.
+    pub fn session(&self) -> &Session {
+        &self.session
     }
 
     /// The shape.
-    pub fn shape(&self) -> Vec<u64> {
-        self.key.shape()
+    pub fn shape(&self) -> &[usize] {
+        &self.view.shape
     }
 
     /// The type of the elements.
     pub fn dtype(&self) -> DType {
-        self.current().dtype
+        self.view.dtype
+    }
+
+    /// Offset, shape and strides, over the base in C order.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// The same memory, seen through another view.
+    pub fn with_view(&self, view: View) -> Array {
+        Array { session: self.session.clone(), versions: self.versions.clone(), view }
+    }
+
+    /// Do both see the same memory?
+    pub fn shares(&self, other: &Array) -> bool {
+        Arc::ptr_eq(&self.versions, &other.versions)
     }
 
     /// A part: ints, slices, Ellipsis and new axes, as in NumPy. A view, no copy.
     pub fn part(&self, items: &[Item]) -> Result<Array, GraphError> {
-        Ok(Array { key: self.key.then(items)?, ..self.clone() })
+        let Indexed { view, .. } = indexed(&self.view, items)?;
+        Ok(self.with_view(view))
     }
 
-    /// Writes a value over this array or part, as `a[...] = value` does. Who was asked before still
-    /// reads what was there then.
-    pub fn assign(&self, value: &Array) -> Result<(), GraphError> {
-        if value.shape() != self.shape() {
-            return Err(GraphError::Shapes(value.shape(), self.shape()));
-        }
-        self.store(value.arg())
+    /// The axes in another order: a view.
+    pub fn transposed(&self, axes: &[usize]) -> Array {
+        self.with_view(permuted(&self.view, axes))
     }
 
-    /// Writes one value everywhere.
-    pub fn fill<T: Element>(&self, value: T) -> Result<(), GraphError> {
-        self.store(Arg::Scalar(Scalar::new(value)))
+    /// Repeated to a shape: a view.
+    pub fn broadcast(&self, shape: &[usize]) -> Option<Array> {
+        Some(self.with_view(self.view.broadcast(shape)?))
     }
 
-    /// The next version, in memory of its own: so nothing that is read can have been overwritten.
-    fn store(&self, arg: Arg) -> Result<(), GraphError> {
-        let old = self.current().clone();
-        if !can_cast(arg.dtype(), old.dtype, Casting::SameKind) {
-            return Err(GraphError::Cast { from: arg.dtype(), to: old.dtype });
-        }
-        let target = Operand::new(&old.distribution, self.key.clone())?;
-        let piece = next_version(&self.session, &target, &value(&self.session, &old)?, &arg)?;
-        let next =
-            Node::new(&self.session, old.distribution.clone(), old.dtype, State::Stored(piece));
-        *self.current() = next;
-        Ok(())
+    /// Computes what is pending. Collective.
+    pub fn compute(&self) -> Result<(), GraphError> {
+        value(&self.session, &self.versions.current()).map(drop)
     }
 
-    /// `self + with`
-    pub fn add<'a>(&self, with: impl Into<With<'a>>) -> Result<Array, GraphError> {
-        self.map(Op::Add, &[with.into()])
-    }
-
-    /// `self - with`
-    pub fn subtract<'a>(&self, with: impl Into<With<'a>>) -> Result<Array, GraphError> {
-        self.map(Op::Subtract, &[with.into()])
-    }
-
-    /// `self * with`
-    pub fn multiply<'a>(&self, with: impl Into<With<'a>>) -> Result<Array, GraphError> {
-        self.map(Op::Multiply, &[with.into()])
-    }
-
-    /// `self / with`
-    pub fn divide<'a>(&self, with: impl Into<With<'a>>) -> Result<Array, GraphError> {
-        self.map(Op::Divide, &[with.into()])
-    }
-
-    /// An operation, element by element; its value is computed when it is needed.
-    pub fn map(&self, op: Op, others: &[With<'_>]) -> Result<Array, GraphError> {
-        let mut args = vec![self.arg()];
-        for other in others {
-            args.push(other.arg(self)?);
-        }
-        let dtype = loop_dtype(op, others.iter().fold(self.dtype(), With::promoted))?;
-        let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
-        let distribution = self.session.default_distribution(&self.shape());
-        let state = State::Map { op, dtype, args: args.into(), weight };
-        let node = Node::new(&self.session, distribution, op.result(dtype), state);
-        if weight > HEAVIEST {
-            value(&self.session, &node)?;
-        }
-        Ok(Array::over(&self.session, node))
+    /// One element, by its place in the base.
+    pub fn element(&self, offset: usize) -> Result<Scalar, GraphError> {
+        let item = self.view.dtype.itemsize();
+        let view = View { offset, shape: vec![], strides: vec![], dtype: self.view.dtype };
+        let node = self.versions.current();
+        let (buffer, start) = match (&node.layout, node.state()) {
+            (Layout::Whole, State::Stored(buffer)) => (buffer, offset),
+            (_, State::Full(value)) if value.dtype() == view.dtype => return Ok(value),
+            _ => {
+                let arg = Arg::Part(node.clone(), view);
+                let one = gathered(&self.session, &arg, self.view.dtype, &[])?;
+                (value(&self.session, &one)?, 0)
+            }
+        };
+        let memory = buffer.read().map_err(crate::run::RunError::from)?;
+        Ok(Scalar::from_bytes(self.view.dtype, &memory[start..start + item]))
     }
 
     /// All elements in C order, the same on every rank.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, GraphError> {
-        let one = Distribution::spec(&self.shape())
-            .dist(&"n".repeat(self.shape().len()))
-            .nprocs(self.session.fabric().size());
-        let everywhere = one.build().map_err(|_| GraphError::Shapes(self.shape(), Vec::new()))?;
-        let piece = Piece::zeros(T::DTYPE, &self.shape());
-        let target = Operand::new(&everywhere, Key::new(&[], &self.shape())?)?;
-        write(&self.session, &target, &piece, &self.arg())?;
-        Ok(piece.buffer.to_vec())
+        let node = gathered(&self.session, &self.arg(), T::DTYPE, self.shape())?;
+        Ok(value(&self.session, &node)?.to_vec())
+    }
+
+    /// All elements in C order in memory of their own, the same on every rank.
+    pub fn gathered(&self) -> Result<Array, GraphError> {
+        let node = gathered(&self.session, &self.arg(), self.view.dtype, self.shape())?;
+        Ok(Self::over(&self.session, node))
+    }
+
+    /// Is all of it on this rank?
+    pub fn is_whole(&self) -> bool {
+        self.versions.current().layout.is_whole()
+    }
+
+    /// Lends the memory, which must be whole, to somebody outside, who may read and write it there
+    /// as long as the loan lives. Whoever was asked before, or copied without a copy, keeps the old
+    /// memory.
+    pub fn lend(&self) -> Result<Loan, GraphError> {
+        let mut node = self.versions.current();
+        let memory = value(&self.session, &node)?;
+        // Two holders: the box and this function.
+        if Arc::strong_count(&node) > 2 && !self.versions.is_lent() {
+            let copy = self.session.freed().memory(memory.len());
+            let read = memory.read().map_err(crate::run::RunError::from)?;
+            copy.write().map_err(crate::run::RunError::from)?.copy_from_slice(&read);
+            node = Node::new(
+                &self.session,
+                node.base.clone(),
+                node.layout.clone(),
+                State::Stored(copy.clone()),
+            );
+            self.versions.replace(node);
+            return Ok(self.versions.lend(copy));
+        }
+        Ok(self.versions.lend(memory))
     }
 
     /// What is read, as it is now.
-    fn arg(&self) -> Arg {
-        Arg::Part(self.current().clone(), self.key.clone())
-    }
-
-    /// The current version. A panic elsewhere leaves it as it was: versions are replaced whole.
-    fn current(&self) -> MutexGuard<'_, Arc<Node>> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What an array meets in an operation.
-#[derive(Clone, Copy)]
-pub enum With<'a> {
-    /// Another array of the same shape.
-    Array(&'a Array),
-    /// A number, which bends to the array's dtype as far as it can.
-    Number(f64),
-}
-
-impl With<'_> {
-    fn arg(&self, like: &Array) -> Result<Arg, GraphError> {
-        match self {
-            With::Array(array) if array.shape() != like.shape() => {
-                Err(GraphError::Shapes(like.shape(), array.shape()))
-            }
-            With::Array(array) => Ok(array.arg()),
-            With::Number(number) => Ok(Arg::Scalar(Scalar::new(*number))),
-        }
-    }
-
-    fn promoted(dtype: DType, with: &Self) -> DType {
-        match with {
-            With::Array(array) => promote(dtype, array.dtype()),
-            With::Number(_) => promote_weak(dtype, Weak::Float),
-        }
-    }
-}
-
-impl<'a> From<&'a Array> for With<'a> {
-    fn from(array: &'a Array) -> Self {
-        With::Array(array)
-    }
-}
-
-impl From<f64> for With<'_> {
-    fn from(number: f64) -> Self {
-        With::Number(number)
-    }
-}
-
-/// The dtype that an operation is done in. Integers are divided in float64, as in NumPy.
-fn loop_dtype(op: Op, dtype: DType) -> Result<DType, GraphError> {
-    match op {
-        _ if op.has_loop(dtype) => Ok(dtype),
-        Op::Divide => Ok(DType::Float64),
-        _ => Err(GraphError::NoLoop { op, dtype }),
+    pub(super) fn arg(&self) -> Arg {
+        Arg::Part(self.versions.current(), self.view.clone())
     }
 }

@@ -2,66 +2,102 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::Interpreter;
-use dappled_protocol::slice::Key;
+use dappled_kernels::{Buffer, DType, Engine, Operand as Memory, View};
 
-use super::fuse::Fuse;
-use super::memory::copy_outside;
+use super::fuse::{Fused, fused, fused_map};
 use super::node::{Arg, Node, State};
-use super::{GraphError, Session};
-use crate::plan::{Operand, plan};
-use crate::run::{Piece, RunError, run};
+use super::{GraphError, Session, spread};
+use crate::run::RunError;
 
-/// This rank's piece of a node, computed now if it was not before. Collective.
-pub(super) fn value(session: &Session, node: &Arc<Node>) -> Result<Piece, GraphError> {
-    let shape = node.distribution.local_shape(session.fabric().rank());
-    let piece = match node.state() {
-        State::Stored(piece) => return Ok(piece),
-        State::Full(value) => Piece::full(value, &shape),
-        State::Map { .. } => {
-            let piece = Piece::zeros(node.dtype, &shape);
-            let target = Operand::new(&node.distribution, whole(node))?;
-            write(session, &target, &piece, &Arg::Part(node.clone(), whole(node)))?;
-            piece
+/// This rank's memory of a node; computes it if that has not been done. Collective, unless all that
+/// it needs is whole.
+pub(super) fn value(session: &Session, node: &Arc<Node>) -> Result<Buffer, GraphError> {
+    let memory = match node.state() {
+        State::Stored(memory) => return Ok(memory),
+        State::Full(value) => {
+            let memory = session.freed().memory(local_bytes(node));
+            value.fill(&mut memory.write().map_err(RunError::from)?);
+            memory
+        }
+        State::Map(map) => {
+            let fused = fused_map(session, node, &map)?;
+            let memory = session.freed().memory(local_bytes(node));
+            run(session, &fused, node, &node.base, &memory)?;
+            memory
         }
     };
-    node.store(piece.clone());
-    Ok(piece)
+    node.store(memory.clone());
+    Ok(memory)
 }
 
-/// All of a node.
-pub(super) fn whole(node: &Node) -> Key {
-    Key::new(&[], &node.distribution.shape()).expect("no item can be wrong")
+/// Bytes of this rank's memory of a node.
+pub(super) fn local_bytes(node: &Node) -> usize {
+    let local = node.layout.local(&node.base);
+    local.len() * local.dtype.itemsize()
 }
 
-/// Computes an argument into a part of a piece, which nothing that it reads may share. Collective.
+/// Writes an argument over a view of a node, into this memory of it. Collective, unless all is whole.
 pub(super) fn write(
     session: &Session,
-    target: &Operand,
-    piece: &Piece,
+    node: &Arc<Node>,
+    view: &View,
+    memory: &Buffer,
     arg: &Arg,
 ) -> Result<(), GraphError> {
-    let (program, inputs) = Fuse::program(arg, piece.view.dtype);
-    let operand = |(node, key): &(Arc<Node>, Key)| Operand::new(&node.distribution, key.clone());
-    let operands = inputs.iter().map(operand).collect::<Result<Vec<_>, _>>()?;
-    let plan = plan(target, &operands, session.fabric().rank())?;
-    let pieces =
-        inputs.iter().map(|(node, _)| value(session, node)).collect::<Result<Vec<_>, _>>()?;
-    let pieces: Vec<&Piece> = pieces.iter().collect();
-    let engine = Interpreter::new(&program).map_err(RunError::from)?;
-    let tag = session.next("an assignment");
-    Ok(run(session.fabric(), tag, &plan, &engine, &pieces, piece)?)
+    let fused = fused(session, arg, view.dtype)?;
+    run(session, &fused, node, view, memory)
 }
 
-/// The next version of a piece: `arg` in a part of it, and what there was elsewhere. Collective.
-pub(super) fn next_version(
+/// Runs a program over a view of a node.
+fn run(
     session: &Session,
-    target: &Operand,
-    old: &Piece,
+    fused: &Fused,
+    node: &Arc<Node>,
+    view: &View,
+    memory: &Buffer,
+) -> Result<(), GraphError> {
+    let whole = |(input, _): &(Arc<Node>, View)| input.layout.is_whole();
+    if !(node.layout.is_whole() && fused.inputs.iter().all(whole)) {
+        return spread::run(session, fused, node, view, memory);
+    }
+    let engine = session.engine(&fused.program)?;
+    let buffers = buffers(session, &fused.inputs)?;
+    let inputs = operands(&buffers, &fused.inputs)?;
+    let target = Memory::new(memory, view).map_err(RunError::from)?;
+    engine.run(&inputs, &[target]).map_err(RunError::from)?;
+    Ok(())
+}
+
+/// The memory of each input.
+pub(super) fn buffers(
+    session: &Session,
+    inputs: &[(Arc<Node>, View)],
+) -> Result<Vec<Buffer>, GraphError> {
+    inputs.iter().map(|(node, _)| value(session, node)).collect()
+}
+
+/// The inputs as kernels see them.
+pub(super) fn operands<'a>(
+    buffers: &'a [Buffer],
+    inputs: &'a [(Arc<Node>, View)],
+) -> Result<Vec<Memory<'a>>, RunError> {
+    let operand = |(buffer, (_, view)): (&'a Buffer, &'a (Arc<Node>, View))| {
+        Memory::new(buffer, view).map_err(RunError::from)
+    };
+    buffers.iter().zip(inputs).map(operand).collect()
+}
+
+/// An argument in C order and in memory of its own, on every rank. Collective, unless it is whole.
+pub(super) fn gathered(
+    session: &Session,
     arg: &Arg,
-) -> Result<Piece, GraphError> {
-    let piece = session.freed().like(old);
-    copy_outside(old, &piece, &target.filled_cells(session.fabric().rank()))?;
-    write(session, target, &piece, arg)?;
-    Ok(piece)
+    dtype: DType,
+    shape: &[usize],
+) -> Result<Arc<Node>, GraphError> {
+    let base = View::c_order(dtype, shape);
+    let memory = session.freed().memory(base.len() * dtype.itemsize());
+    let state = State::Stored(memory.clone());
+    let node = Node::new(session, base.clone(), super::layout::Layout::Whole, state);
+    write(session, &node, &base, &memory, arg)?;
+    Ok(node)
 }

@@ -2,17 +2,26 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::{DType, Op, Program, Reg, Scalar};
-use dappled_protocol::slice::Key;
+use dappled_kernels::{DType, Op, Program, Reg, Scalar, View};
 
-use super::node::{Arg, Node, State};
+use super::evaluate::value;
+use super::node::{Arg, Map, Node, State};
+use super::{GraphError, Session};
 
-/// A program under construction, and the stored parts that it reads.
-#[derive(Default)]
-pub(super) struct Fuse {
-    pub inputs: Vec<(Arc<Node>, Key)>,
+/// A program, and the stored parts that it reads.
+pub(super) struct Fused {
+    pub program: Program,
+    pub inputs: Vec<(Arc<Node>, View)>,
+}
+
+/// A program under construction.
+struct Fuse<'a> {
+    session: &'a Session,
+    inputs: Vec<(Arc<Node>, View)>,
     constants: Vec<Scalar>,
     steps: Vec<(Op, DType, Vec<Place>)>,
+    /// Where the results of operations are that are a part of the program already.
+    known: Vec<(Arc<Node>, View, Place)>,
 }
 
 /// Where a value of the program is, before all inputs and constants are known.
@@ -23,38 +32,79 @@ enum Place {
     Step(usize),
 }
 
-impl Fuse {
-    /// The program that gives an argument in a dtype. Its depth is bounded: no node is heavier than
-    /// [`super::session::HEAVIEST`].
-    pub fn program(arg: &Arg, dtype: DType) -> (Program, Vec<(Arc<Node>, Key)>) {
-        let mut fuse = Fuse::default();
-        let place = fuse.place(arg);
-        let place = fuse.cast(place, arg.dtype(), dtype);
-        (fuse.finished(place), fuse.inputs)
+/// The program that gives an argument in a dtype. Its depth is bounded: no node is heavier than
+/// [`super::session::HEAVIEST`]. What can't be a part of it is computed first.
+pub(super) fn fused(session: &Session, arg: &Arg, dtype: DType) -> Result<Fused, GraphError> {
+    let mut fuse = Fuse::new(session);
+    let place = fuse.place(arg)?;
+    let place = fuse.cast(place, arg.dtype(), dtype);
+    Ok(Fused { program: fuse.finished(place), inputs: fuse.inputs })
+}
+
+/// The program of an operation itself, whatever its node is noted for.
+pub(super) fn fused_map(session: &Session, node: &Node, map: &Map) -> Result<Fused, GraphError> {
+    let mut fuse = Fuse::new(session);
+    let place = fuse.map(map, map.args.clone())?;
+    let place = fuse.cast(place, map.op.result(map.dtype), node.base.dtype);
+    Ok(Fused { program: fuse.finished(place), inputs: fuse.inputs })
+}
+
+impl<'a> Fuse<'a> {
+    fn new(session: &'a Session) -> Self {
+        let (inputs, constants, steps, known) = Default::default();
+        Self { session, inputs, constants, steps, known }
     }
 
-    fn place(&mut self, arg: &Arg) -> Place {
-        match arg {
-            Arg::Scalar(value) => self.constant(*value),
-            Arg::Part(node, key) => match node.state() {
-                State::Stored(_) => self.input(node, key),
-                State::Full(value) => self.constant(value),
-                State::Map { op, dtype, args, .. } => self.map(op, dtype, &args, key),
-            },
+    fn place(&mut self, arg: &Arg) -> Result<Place, GraphError> {
+        let (node, view) = match arg {
+            Arg::Scalar(value) => return Ok(self.constant(*value)),
+            Arg::Part(node, view) => (node, view),
+        };
+        match node.state() {
+            State::Full(value) if view.dtype == node.base.dtype => Ok(self.constant(value)),
+            State::Map(map) => self.pending(node, view, &map),
+            _ => Ok(self.input(node, view)),
         }
     }
 
-    fn map(&mut self, op: Op, dtype: DType, args: &[Arg], key: &Key) -> Place {
-        let places = args.iter().enumerate().map(|(position, arg)| {
-            let place = self.place(&arg.seen_through(key));
-            self.cast(place, arg.dtype(), op.argument(dtype, position))
-        });
-        let places = places.collect();
-        self.step(op, dtype, places)
+    /// An operation becomes a part of the program, unless its result was needed before: then it
+    /// will be again, and is worth its memory.
+    fn pending(&mut self, node: &Arc<Node>, view: &View, map: &Map) -> Result<Place, GraphError> {
+        let same = |(other, seen, _): &&(Arc<Node>, View, Place)| {
+            Arc::ptr_eq(node, other) && view == seen
+        };
+        if let Some((_, _, place)) = self.known.iter().find(same) {
+            return Ok(*place);
+        }
+        let seen = map.args.iter().map(|arg| arg.seen_through(view, &node.base));
+        match seen.collect::<Option<Vec<Arg>>>() {
+            Some(args) if view.dtype == node.base.dtype && !node.was_read() => {
+                let place = self.map(map, args)?;
+                self.known.push((node.clone(), view.clone(), place));
+                Ok(place)
+            }
+            _ => {
+                value(self.session, node)?;
+                Ok(self.input(node, view))
+            }
+        }
+    }
+
+    fn map(&mut self, map: &Map, args: Vec<Arg>) -> Result<Place, GraphError> {
+        let mut places = Vec::with_capacity(args.len());
+        for (position, arg) in args.iter().enumerate() {
+            let place = self.place(arg)?;
+            places.push(self.cast(place, arg.dtype(), map.op.argument(map.dtype, position)));
+        }
+        Ok(self.step(map.op, map.dtype, places))
     }
 
     fn cast(&mut self, place: Place, from: DType, to: DType) -> Place {
-        if from == to { place } else { self.step(Op::Cast(to), from, vec![place]) }
+        match place {
+            _ if from == to => place,
+            Place::Constant(at) => self.constant(self.constants[at].cast(to)),
+            _ => self.step(Op::Cast(to), from, vec![place]),
+        }
     }
 
     fn step(&mut self, op: Op, dtype: DType, places: Vec<Place>) -> Place {
@@ -68,17 +118,17 @@ impl Fuse {
     }
 
     /// A part that is read twice is one input.
-    fn input(&mut self, node: &Arc<Node>, key: &Key) -> Place {
-        let same = |(other, seen): &(Arc<Node>, Key)| Arc::ptr_eq(node, other) && key == seen;
+    fn input(&mut self, node: &Arc<Node>, view: &View) -> Place {
+        let same = |(other, seen): &(Arc<Node>, View)| Arc::ptr_eq(node, other) && view == seen;
         let known = self.inputs.iter().position(same);
         Place::Input(known.unwrap_or_else(|| {
-            self.inputs.push((node.clone(), key.clone()));
+            self.inputs.push((node.clone(), view.clone()));
             self.inputs.len() - 1
         }))
     }
 
     fn finished(&self, result: Place) -> Program {
-        let dtypes = self.inputs.iter().map(|(node, _)| node.dtype).collect();
+        let dtypes = self.inputs.iter().map(|(_, view)| view.dtype).collect();
         let mut program = Program::new(dtypes, self.constants.clone());
         for (op, dtype, places) in &self.steps {
             let args: Vec<Reg> = places.iter().map(|&place| register(&program, place)).collect();

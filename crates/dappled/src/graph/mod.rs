@@ -2,35 +2,64 @@
 //!
 //! *Values are lazy, everything else is eager.* An operation makes a node. When values are needed,
 //! a node and all that is still pending below it become one fused program ([`fuse`]), which is
-//! planned and run. A write runs at once, into memory of its own, and makes the next *version* of
-//! the array's box: whoever was asked before still reads the version that was current then, and
-//! nothing is copied for it.
+//! planned and run; a pending node that is needed a second time is stored then. Small arrays whose
+//! operands are ready are computed at once ([`small`]). A write runs at once and makes the next
+//! *version* of the array's box, in place if nobody else needs the old one: whoever was asked
+//! before still reads the version that was current then, and nothing is copied for it.
+//!
+//! ```text
+//! array, versions   the array: a view of a box that holds the current version
+//! resolve, map      an operation: dtype, shape, layout, then a node
+//! assign, outside   a write
+//! fuse              pending nodes as one program
+//! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
+//! ```
 //!
 //! *In:* operations on [`Array`]s. *Out:* a program, its operands and a target, for `plan` and `run`.
 
 mod array;
+mod assign;
 mod evaluate;
 mod fuse;
+mod layout;
+mod map;
 mod memory;
 mod node;
+mod outside;
+mod resolve;
 mod session;
+mod small;
+mod spread;
+mod versions;
 
-pub use array::{Array, With};
-pub use session::Session;
+pub use array::Array;
+pub use map::{Operand, map};
+pub use memory::MemoryStats;
+pub use resolve::{Given, common, loop_dtype, ufunc};
+pub use session::{Limits, Session};
+pub use versions::Loan;
 
 use dappled_kernels::{DType, Op};
-use dappled_protocol::slice::KeyError;
 
 use crate::plan::PlanError;
 use crate::run::RunError;
+use crate::view::{ViewError, tuple};
 
 /// Why an operation can't be done. All but [`GraphError::Run`] are known when it is asked for, and
 /// leave every array as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphError {
-    /// Shapes that do not fit. (Broadcasting is to come; a scalar fits everything.)
-    #[error("operands could not be broadcast together with shapes {0:?} {1:?}")]
-    Shapes(Vec<u64>, Vec<u64>),
+    /// A view that can't be.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// A value that does not fit what it is assigned to.
+    #[error("could not broadcast input array from shape {} into shape {}", tuple(.from), tuple(.to))]
+    Assigned {
+        /// The value's shape.
+        from: Vec<usize>,
+        /// The target's.
+        to: Vec<usize>,
+    },
     /// A function that has no loop for this dtype.
     #[error("ufunc '{op}' not supported for the input types: {dtype}")]
     NoLoop {
@@ -39,20 +68,10 @@ pub enum GraphError {
         /// The dtype its arguments were promoted to.
         dtype: DType,
     },
-    /// An assignment that would lose what a value is.
-    #[error(
-        "Cannot cast array data from dtype('{from}') to dtype('{to}') according to 'same_kind'"
-    )]
-    Cast {
-        /// The value's dtype.
-        from: DType,
-        /// The target's.
-        to: DType,
-    },
-    /// A key that does not fit.
-    #[error(transparent)]
-    Key(#[from] KeyError),
-    /// Layouts that no plan is made for yet.
+    /// A target in pieces that is no part of its base. (Ours: such writes are done another way.)
+    #[error("a target that does not follow the axes of its base")]
+    Target,
+    /// Layouts that no plan is made for.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// What went wrong when values were needed.

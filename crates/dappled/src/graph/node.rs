@@ -1,69 +1,84 @@
-//! Nodes: one operation each.
+//! Nodes: one operation each, or an array that is stored.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dappled_kernels::{DType, Op, Scalar};
-use dappled_protocol::Distribution;
-use dappled_protocol::slice::Key;
+use dappled_kernels::{Buffer, DType, Op, Scalar, View};
 
 use super::Session;
+use super::layout::Layout;
 use super::memory::Freed;
-use crate::run::Piece;
+use crate::view::{seen, through};
 
 /// One operation, or an array that is stored.
-pub(super) struct Node {
-    /// Where the result lies, or will lie.
-    pub distribution: Distribution,
-    pub dtype: DType,
+pub(crate) struct Node {
+    /// The base: shape and dtype, and the strides that it has, or would have, in C order.
+    pub base: View,
+    /// Which rank has which of its elements.
+    pub layout: Layout,
     state: Mutex<State>,
+    /// Was it computed as a part of something else before? The next time it is stored.
+    read: AtomicBool,
     /// Where its memory goes when nobody holds it any more.
     freed: Arc<Freed>,
 }
 
 /// What is known of a node's value.
 #[derive(Clone)]
-pub(super) enum State {
-    /// This rank's piece. What was asked is forgotten, and with it what only this node held.
-    Stored(Piece),
+pub(crate) enum State {
+    /// This rank's memory. What was asked is forgotten, and with it what only this node held.
+    Stored(Buffer),
     /// One value everywhere.
     Full(Scalar),
-    /// An operation, element by element, in a loop of this dtype.
-    Map { op: Op, dtype: DType, args: Arc<[Arg]>, weight: usize },
+    /// An operation, element by element.
+    Map(Arc<Map>),
+}
+
+/// An operation, in a loop of this dtype.
+pub(crate) struct Map {
+    pub op: Op,
+    pub dtype: DType,
+    pub args: Vec<Arg>,
+    /// How many operations would have to be done to know its value.
+    pub weight: usize,
 }
 
 /// An argument of an operation.
 #[derive(Clone)]
-pub(super) enum Arg {
+pub(crate) enum Arg {
     /// One value for all elements.
     Scalar(Scalar),
-    /// A part of an array, as it was when the operation was asked for.
-    Part(Arc<Node>, Key),
+    /// A view of an array, as it was when the operation was asked for.
+    Part(Arc<Node>, View),
 }
 
 impl Node {
-    pub fn new(
-        session: &Session,
-        distribution: Distribution,
-        dtype: DType,
-        state: State,
-    ) -> Arc<Self> {
-        let freed = session.freed().clone();
-        Arc::new(Self { distribution, dtype, state: Mutex::new(state), freed })
+    pub fn new(session: &Session, base: View, layout: Layout, state: State) -> Arc<Self> {
+        let (state, read) = (Mutex::new(state), AtomicBool::new(false));
+        Arc::new(Self { base, layout, state, read, freed: session.freed().clone() })
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn state(&self) -> State {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.locked().clone()
     }
 
     /// From now on its value is known.
-    pub fn store(&self, piece: Piece) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Stored(piece);
+    pub fn store(&self, memory: Buffer) {
+        *self.locked() = State::Stored(memory);
     }
 
-    /// How many operations would have to be done to know its value.
+    /// Notes that it was computed on the way to something else, and says whether it was before.
+    pub fn was_read(&self) -> bool {
+        self.read.swap(true, Ordering::Relaxed)
+    }
+
     fn weight(&self) -> usize {
-        match self.state() {
-            State::Map { weight, .. } => weight,
+        match &*self.locked() {
+            State::Map(map) => map.weight,
             _ => 0,
         }
     }
@@ -73,8 +88,8 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let State::Stored(piece) = state {
-            self.freed.keep(&piece.buffer);
+        if let State::Stored(memory) = state {
+            self.freed.keep(memory);
         }
     }
 }
@@ -83,7 +98,7 @@ impl Arg {
     pub fn dtype(&self) -> DType {
         match self {
             Arg::Scalar(value) => value.dtype(),
-            Arg::Part(node, _) => node.dtype,
+            Arg::Part(_, view) => view.dtype,
         }
     }
 
@@ -94,12 +109,12 @@ impl Arg {
         }
     }
 
-    /// The same argument seen through a key of its shape: an operation on elements commutes with
-    /// taking a part.
-    pub fn seen_through(&self, key: &Key) -> Arg {
+    /// The same argument where its operation's result is seen through a view of this base. None
+    /// where the view does not follow the base's axes: then the result must be stored first.
+    pub fn seen_through(&self, view: &View, base: &View) -> Option<Arg> {
         match self {
-            Arg::Scalar(value) => Arg::Scalar(*value),
-            Arg::Part(node, own) => Arg::Part(node.clone(), own.of(key)),
+            Arg::Scalar(value) => Some(Arg::Scalar(*value)),
+            Arg::Part(node, own) => Some(Arg::Part(node.clone(), seen(own, &through(view, base)?))),
         }
     }
 }

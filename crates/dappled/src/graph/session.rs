@@ -1,16 +1,39 @@
-//! What all arrays of a program share: the fabric, and a count of what was done.
+//! What all arrays of a program share: the fabric, memory for reuse, and a count of what was done.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dappled_fabric::{Fabric, Tag};
+use dappled_kernels::{DType, Interpreter, Program};
 use dappled_protocol::Distribution;
 
-use super::memory::Freed;
+use super::GraphError;
+use super::layout::Layout;
+use super::memory::{Freed, MemoryStats};
+use crate::run::RunError;
 
 /// Pending operations are run when there are more than this: counted, never timed, so that every
 /// rank does it at the same place.
 pub(super) const HEAVIEST: usize = 64;
+
+/// From which size on arrays are treated as large. Constants of a program, the same on every rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Arrays of fewer bytes are whole on every rank.
+    pub whole_below: usize,
+    /// Up to so many elements an operation is done at once: below it, asking costs more than doing.
+    pub at_once: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { whole_below: 1 << 16, at_once: 4096 }
+    }
+}
+
+/// So many prepared programs are kept; then all are dropped, which costs little.
+const PROGRAMS: usize = 256;
 
 /// The ranks that arrays are shared among.
 ///
@@ -26,14 +49,27 @@ pub struct Session(Arc<Shared>);
 
 struct Shared {
     fabric: Box<dyn Fabric>,
+    limits: Limits,
     operations: AtomicU64,
     freed: Arc<Freed>,
+    programs: Mutex<HashMap<Program, Arc<Interpreter>>>,
 }
 
 impl Session {
     /// A program on this fabric.
     pub fn new(fabric: Box<dyn Fabric>) -> Self {
-        Self(Arc::new(Shared { fabric, operations: AtomicU64::new(0), freed: Arc::default() }))
+        Self::with_limits(fabric, Limits::default())
+    }
+
+    /// The same, with other limits between small and large arrays.
+    pub fn with_limits(fabric: Box<dyn Fabric>, limits: Limits) -> Self {
+        Self(Arc::new(Shared {
+            fabric,
+            limits,
+            operations: AtomicU64::new(0),
+            freed: Arc::default(),
+            programs: Mutex::default(),
+        }))
     }
 
     /// The ranks and the bytes between them.
@@ -41,9 +77,19 @@ impl Session {
         &*self.0.fabric
     }
 
+    /// From which size on arrays are treated as large.
+    pub(super) fn limits(&self) -> Limits {
+        self.0.limits
+    }
+
     /// Memory that versions leave behind.
     pub(super) fn freed(&self) -> &Arc<Freed> {
         &self.0.freed
+    }
+
+    /// What was done with memory so far.
+    pub fn memory_stats(&self) -> MemoryStats {
+        self.0.freed.stats()
     }
 
     /// The next collective operation; every rank counts the same.
@@ -51,9 +97,30 @@ impl Session {
         Tag::new(self.0.operations.fetch_add(1, Ordering::Relaxed), place)
     }
 
-    /// Where an array of this shape lies if nobody says: compact blocks.
-    pub(super) fn default_distribution(&self, shape: &[u64]) -> Distribution {
-        let spec = Distribution::spec(shape).nprocs(self.fabric().size());
-        spec.build().expect("blocks of any shape on any number of ranks")
+    /// A program ready to run: a loop prepares it once.
+    pub(super) fn engine(&self, program: &Program) -> Result<Arc<Interpreter>, GraphError> {
+        let mut programs = self.0.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = programs.get(program) {
+            return Ok(known.clone());
+        }
+        if programs.len() >= PROGRAMS {
+            programs.clear();
+        }
+        let engine = Arc::new(Interpreter::new(program).map_err(RunError::from)?);
+        programs.insert(program.clone(), engine.clone());
+        Ok(engine)
+    }
+
+    /// Where an array of this shape lies if nobody says: whole if it is small or there is one
+    /// rank, else in compact blocks.
+    pub(super) fn layout(&self, dtype: DType, shape: &[usize]) -> Layout {
+        let bytes = shape.iter().product::<usize>() * dtype.itemsize();
+        if self.fabric().size() == 1 || bytes < self.0.limits.whole_below || shape.is_empty() {
+            return Layout::Whole;
+        }
+        let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
+        let spec = Distribution::spec(&shape).nprocs(self.fabric().size());
+        let distribution = spec.build().expect("blocks of any shape on any number of ranks");
+        Layout::split(distribution, dtype, self.fabric().rank())
     }
 }

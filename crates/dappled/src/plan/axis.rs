@@ -1,84 +1,63 @@
 //! One axis of the target, cut so that along each cut every operand lies in one place.
 
-use dappled_protocol::exchange::along_axis;
-use dappled_protocol::{AxisMap, Runs, Transfer};
+use super::needs::{Need, Needs};
 
 /// Cells of the target's piece along an axis, and where an operand's cells for them lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stretch {
-    /// The first cell of the target, and how many.
+    /// The first cell, counted from the first of the rank's piece of the target, and how many.
     pub start: u64,
     pub len: u64,
-    /// Who has them, by its coordinate on the operand's grid axis.
-    pub peer: u64,
-    /// In which of the transfers from that peer they are, and how many cells of it come before.
-    pub transfer: usize,
-    pub before: u64,
-    /// Where they lie in the peer's piece of the view, and how far the next one is.
-    pub cell: u64,
-    pub step: u64,
+    /// Where those who have them stand along the operand's axis.
+    pub at: u64,
+    /// Where they lie in a message of theirs, and how far the next one is.
+    pub message: (u64, i64),
+    /// Where they lie in the rank's own piece of the base, if it is one of those who have them.
+    pub piece: (u64, i64),
 }
 
-/// More stretches than this along one axis are not worth cutting: the operand is moved first.
-const MOST: u64 = 64;
-
-/// The stretches of one operand, in the order of the target; None where they are too many.
-pub(super) fn stretches(target: &AxisMap, view: &AxisMap, at: u64) -> Option<Vec<Stretch>> {
-    let mut found = Vec::new();
-    for (peer, transfers) in along_axis(target, view, at) {
-        for (number, transfer) in transfers.iter().enumerate() {
-            found.extend(cut(transfer, peer, number)?);
-        }
-    }
+/// The stretches of an operand along an axis of this length, in the order of the target. None where
+/// a peer's cells are more than one: such an operand is moved before it is read.
+pub(super) fn stretches(needs: &Needs<'_>, axis: usize, length: u64) -> Option<Vec<Stretch>> {
+    let mut found: Vec<Stretch> = match needs.operand.axes[axis].base {
+        Some(_) => needs.axes[axis].iter().map(|need| one(needs, axis, need)).collect(),
+        None => Some(vec![repeated(length)]),
+    }?;
     found.sort_unstable_by_key(|stretch| stretch.start);
     Some(found)
 }
 
-/// A transfer as stretches whose target cells are neighbours.
-fn cut(transfer: &Transfer, peer: u64, number: usize) -> Option<Vec<Stretch>> {
-    let stretch = |start, len, before, cell, step| Stretch {
-        start,
-        len,
-        peer,
-        transfer: number,
-        before,
-        cell,
-        step,
-    };
-    let cells = transfer.own.cells();
-    if let (Some(own), Some(other)) = (transfer.own.span(), transfer.other.span()) {
-        let one = |index| {
-            stretch(own.start + index * own.step, 1, index, other.start + index * other.step, 1)
-        };
-        return match own.step {
-            1 => Some(vec![stretch(own.start, cells, 0, other.start, other.step)]),
-            _ => (cells <= MOST).then(|| (0..cells).map(one).collect()),
-        };
-    }
-    // Of two sides that are no spans, both have runs of the same shape, or one is a list.
-    let (
-        Runs::Periodic { start, len, count, period },
-        Runs::Periodic { start: cell, period: other, .. },
-    ) = (&transfer.own, &transfer.other)
-    else {
-        return None;
-    };
-    let run = |index| stretch(start + index * period, *len, index * len, cell + index * other, 1);
-    (*count <= MOST).then(|| (0..*count).map(run).collect())
+/// The same cell for all.
+fn repeated(len: u64) -> Stretch {
+    Stretch { start: 0, len, at: 0, message: (0, 0), piece: (0, 0) }
 }
 
-/// The stretches of all operands cut where any of them is cut: entry by entry the same cells.
-pub(super) fn refined(operands: &[Vec<Stretch>]) -> Vec<Vec<Stretch>> {
-    let ends = |stretches: &[Stretch]| -> Vec<u64> {
-        stretches.iter().map(|stretch| stretch.start + stretch.len).collect()
+/// What is needed from one place, if it is one stretch.
+fn one(needs: &Needs<'_>, axis: usize, need: &Need) -> Option<Stretch> {
+    let ([wanted], [found]) = (&need.wanted[..], &need.found[..]) else { return None };
+    let span = wanted.span().filter(|span| span.step == 1 || wanted.cells() == 1)?;
+    let len = wanted.cells();
+    let message = match needs.operand.axes[axis].is_backwards() {
+        true => (len - 1, -1),
+        false => (0, 1),
     };
-    let mut cuts: Vec<u64> = operands.iter().flat_map(|stretches| ends(stretches)).collect();
+    let own = needs.own.as_ref().filter(|own| own.at[axis] == need.at);
+    let piece = own.map_or(Some((0, 0)), |own| own.places[axis].evenly(found))?;
+    Some(Stretch { start: span.start, len, at: need.at, message, piece })
+}
+
+/// Where these stretches end too, beside the cuts that there are, in order.
+pub(super) fn cuts(stretches: &[Stretch], before: &[u64]) -> Vec<u64> {
+    let ends = stretches.iter().map(|one| one.start + one.len);
+    let mut cuts: Vec<u64> = ends.chain(before.iter().copied()).collect();
     cuts.sort_unstable();
     cuts.dedup();
-    operands
-        .iter()
-        .map(|stretches| stretches.iter().flat_map(|one| cut_at(one, &cuts)).collect())
-        .collect()
+    cuts
+}
+
+/// The stretches of an operand, cut where any operand is cut.
+pub(super) fn refined(stretches: &[Stretch], cuts: &[u64]) -> Vec<Stretch> {
+    stretches.iter().flat_map(|stretch| cut_at(stretch, cuts)).collect()
 }
 
 fn cut_at(stretch: &Stretch, cuts: &[u64]) -> Vec<Stretch> {
@@ -89,9 +68,14 @@ fn cut_at(stretch: &Stretch, cuts: &[u64]) -> Vec<Stretch> {
     let part = |(&from, to): (&u64, u64)| Stretch {
         start: from,
         len: to - from,
-        before: stretch.before + (from - start),
-        cell: stretch.cell + (from - start) * stretch.step,
+        message: further(stretch.message, from - start),
+        piece: further(stretch.piece, from - start),
         ..*stretch
     };
     starts.iter().zip(ends).map(part).collect()
+}
+
+/// So many cells further on.
+pub(super) fn further((cell, step): (u64, i64), cells: u64) -> (u64, i64) {
+    ((cell as i64 + step * cells as i64) as u64, step)
 }

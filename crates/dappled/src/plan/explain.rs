@@ -2,23 +2,38 @@
 
 use std::fmt;
 
-use super::{Cells, Plan, Source, Tile};
+use super::{CellCopy, Cells, Move, Origin, Plan, Source, Tile};
 
 impl fmt::Display for Plan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for send in &self.sends {
-            let count: u64 = send.cells.iter().map(|cells| cells.cells()).product();
-            writeln!(out, "send {count} of operand {} to rank {}", send.operand, send.peer)?;
+            let (count, operand) = (send.count(), send.operand);
+            writeln!(out, "send {count} of operand {operand} to rank {}", send.peer)?;
         }
         for receive in &self.receives {
-            let count: u64 = receive.shape.iter().product();
-            writeln!(
-                out,
-                "receive {count} of operand {} from rank {}",
-                receive.operand, receive.peer
-            )?;
+            let (count, operand) = (receive.count(), receive.operand);
+            writeln!(out, "receive {count} of operand {operand} from rank {}", receive.peer)?;
         }
-        self.tiles.iter().try_for_each(|tile| writeln!(out, "{tile}"))
+        self.moves.iter().try_for_each(|moved| writeln!(out, "{moved}"))?;
+        self.tiles.iter().try_for_each(|tile| writeln!(out, "{tile}"))?;
+        self.scatter.iter().try_for_each(|copy| writeln!(out, "scatter {}", shape(copy)))
+    }
+}
+
+/// What is scattered, along the axes of the target's base.
+fn shape(copy: &CellCopy) -> String {
+    tuple(&copy.to.iter().map(|cells| cells.cells()).collect::<Vec<_>>())
+}
+
+impl fmt::Display for Move {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "move operand {} into {}", self.operand, tuple(&self.shape))?;
+        self.parts.iter().try_for_each(|part| match part.origin {
+            Origin::Piece => write!(out, ", {} from the piece", part.copy.count()),
+            Origin::Message(number) => {
+                write!(out, ", {} from message {number}", part.copy.count())
+            }
+        })
     }
 }
 
@@ -27,10 +42,8 @@ impl fmt::Display for Tile {
         let stop: Vec<u64> =
             self.start.iter().zip(&self.shape).map(|(start, len)| start + len).collect();
         write!(out, "tile {}:{} at {}", tuple(&self.start), tuple(&stop), self.target)?;
-        let sources = self.sources.iter().enumerate();
-        let texts: Vec<String> =
-            sources.map(|(number, source)| format!(", operand {number} {source}")).collect();
-        write!(out, "{}", texts.concat())
+        let mut sources = self.sources.iter().enumerate();
+        sources.try_for_each(|(number, source)| write!(out, ", operand {number} {source}"))
     }
 }
 
@@ -39,14 +52,19 @@ impl fmt::Display for Source {
         match self {
             Source::Piece(cells) => write!(out, "in the piece at {cells}"),
             Source::Message(number, cells) => write!(out, "in message {number} at {cells}"),
+            Source::Moved(number, cells) => write!(out, "in move {number} at {cells}"),
         }
     }
 }
 
-/// Where it starts, and the steps where they are not 1.
+/// Where it starts, the axes where they are not in order, and the steps where they are not 1.
 impl fmt::Display for Cells {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", tuple(&self.start))?;
+        let named: Vec<usize> = self.axes.iter().flatten().copied().collect();
+        if !named.is_sorted() {
+            write!(out, " along {}", tuple(&named))?;
+        }
         match self.steps.iter().all(|&step| step == 1) {
             true => Ok(()),
             false => write!(out, " by {}", tuple(&self.steps)),

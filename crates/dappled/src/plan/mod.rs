@@ -1,121 +1,44 @@
 //! From what is needed to what one rank does: a pure function, the same on every rank.
 //!
 //! In comes an assignment `target = f(operands)`, element by element: for the target and each
-//! operand where its base lies, and which part of it is written or read. Out comes a [`Plan`]: what
-//! the rank sends and receives, and the *tiles* of its piece of the target, in each of which every
-//! operand lies in one place: in the rank's own memory, as it is, or in one message. So nothing is
-//! copied that need not be, and tiles that need no message can be computed while messages travel.
+//! operand where its base lies, and how the view that is written or read runs through it. Out comes
+//! a [`Plan`]: what the rank sends and receives, and the *tiles* of its piece of the target, in each
+//! of which every operand lies in one place: in the rank's own memory, as it is, or in one message.
+//! So nothing is copied that need not be, and tiles that need no message can be computed while
+//! messages travel. An operand that lies too scattered for tiles is *moved* first, into memory laid
+//! out as the rank's piece of the target; a target that lies scattered is computed in such memory.
 //!
 //! The owner of a piece of the target computes it. Everything follows from the distributions
 //! alone: what one rank plans to send, its peer plans to receive, without a word.
 //!
-//! What is asked along each axis is refined by itself ([`axis`]); tiles are the product.
+//! ```text
+//! through        how the axes of a view run through its base
+//! places         where a rank's cells of a part of an axis lie in its piece
+//! operand        a base and a view of it; what one rank has of it
+//! needs, sends   who needs what from whom: a product over the axes of the view
+//! axis           one axis, cut so that along each cut every operand lies in one place
+//! copies         what is moved, what is scattered
+//! tiles          the product of the cuts
+//! steps          what comes out; `explain` writes it as text
+//! ```
 
 mod axis;
+mod copies;
 mod explain;
+mod needs;
 mod operand;
+mod places;
+mod product;
+mod sends;
+mod steps;
+mod through;
 mod tiles;
 
-use std::ops::Range;
-
-use dappled_protocol::Runs;
 use dappled_protocol::exchange::ExchangeError;
 
 pub use operand::Operand;
-
-/// What one rank does to compute its piece of a target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// What it sends, operand by operand, peers in ascending order.
-    pub sends: Vec<Send>,
-    /// What it receives, in the order in which its peers send it.
-    pub receives: Vec<Receive>,
-    /// The boxes of its piece of the target, and where the operands of each lie.
-    pub tiles: Vec<Tile>,
-}
-
-/// One message to a peer: cells of this rank's piece of an operand's base, packed in row-major
-/// order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Send {
-    /// To whom.
-    pub peer: u64,
-    /// Of which operand.
-    pub operand: usize,
-    /// Which cells: their product over the axes of the base.
-    pub cells: Vec<Runs>,
-}
-
-/// One message from a peer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Receive {
-    /// From whom.
-    pub peer: u64,
-    /// Of which operand.
-    pub operand: usize,
-    /// The shape of what comes, along the axes of the target.
-    pub shape: Vec<u64>,
-}
-
-/// A box of the target, in which each operand lies in one place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tile {
-    /// Its first cell in the rank's piece of the target, along each axis.
-    pub start: Vec<u64>,
-    /// Its shape.
-    pub shape: Vec<u64>,
-    /// Where it lies in the rank's piece of the target's base.
-    pub target: Cells,
-    /// Where each operand lies.
-    pub sources: Vec<Source>,
-}
-
-/// Where the values of an operand lie for a tile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// In the rank's own piece of the operand's base.
-    Piece(Cells),
-    /// In a message, by its place in [`Plan::receives`].
-    Message(usize, Cells),
-}
-
-/// Cells of some memory, one for each cell of a tile: from `start` on, along each axis of the
-/// tile `steps` cells of the memory's axis `axes` further.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cells {
-    /// The place of the first cell, along the axes of the memory.
-    pub start: Vec<u64>,
-    /// For each axis of the tile, the axis of the memory that it runs along.
-    pub axes: Vec<Option<usize>>,
-    /// For each axis of the tile, how far the next cell is.
-    pub steps: Vec<i64>,
-}
-
-impl Cells {
-    /// The box of memory that they fill if there are so many along each axis of the tile; None
-    /// where they leave gaps.
-    fn filled(&self, lengths: &[u64]) -> Option<Vec<Range<u64>>> {
-        let mut filled: Vec<Range<u64>> = self.start.iter().map(|&at| at..at + 1).collect();
-        for (axis, (&step, &length)) in self.axes.iter().zip(self.steps.iter().zip(lengths)) {
-            let Some(axis) = *axis else { continue };
-            let start = filled[axis].start;
-            filled[axis] = match step {
-                _ if length == 1 => start..start + 1,
-                1 => start..start + length,
-                -1 => start + 1 - length..start + 1,
-                _ => return None,
-            };
-        }
-        Some(filled)
-    }
-}
-
-impl Tile {
-    /// Can it be computed before any message has come?
-    pub fn is_local(&self) -> bool {
-        self.sources.iter().all(|source| matches!(source, Source::Piece(_)))
-    }
-}
+pub use steps::{CellCopy, Cells, Move, Origin, Part, Plan, Receive, Send, Source, Tile};
+pub use through::{Along, Through};
 
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -133,25 +56,20 @@ pub enum PlanError {
     /// An operand or target that can't be exchanged.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
-    /// Layouts that no tiles are made of: the operand must be redistributed first.
-    #[error("operand {0} is laid out so differently from the target that it must be moved first")]
-    Scattered(usize),
-    /// A target whose cells are not evenly spaced in memory: it must be written by way of another.
-    #[error("the cells of the target are not evenly spaced in memory")]
-    ScatteredTarget,
 }
 
 /// The plan of one rank.
 ///
 /// ```
-/// use dappled::plan::{Operand, plan};
+/// use dappled::plan::{Operand, Through, plan};
 /// use dappled::protocol::Distribution;
 /// use dappled::protocol::slice::{Item, Key};
 ///
 /// // u[1:] = u[:-1], u of 8 elements in blocks over 2 ranks
 /// let u = Distribution::spec(&[8]).nprocs(2).build()?;
 /// let part = |start, stop| -> Result<Operand, Box<dyn std::error::Error>> {
-///     Ok(Operand::new(&u, Key::new(&[Item::Slice(start, stop, None)], &[8])?)?)
+///     let key = Key::new(&[Item::Slice(start, stop, None)], &[8])?;
+///     Ok(Operand::new(&u, Through::of_key(&key))?)
 /// };
 /// let plan = plan(&part(Some(1), None)?, &[part(None, Some(-1))?], 1)?;
 /// assert_eq!(plan.to_string(), "\
@@ -162,16 +80,25 @@ pub enum PlanError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn plan(target: &Operand, operands: &[Operand], rank: u64) -> Result<Plan, PlanError> {
-    if !target.is_straight() {
-        return Err(PlanError::ScatteredTarget);
-    }
+    let shape = target.shape();
     for (number, operand) in operands.iter().enumerate() {
-        if operand.shape() != target.shape() {
-            let (found, target) = (operand.shape(), target.shape());
-            return Err(PlanError::Shape { operand: number, found, target });
+        if operand.shape() != shape {
+            return Err(PlanError::Shape {
+                operand: number,
+                found: operand.shape(),
+                target: shape,
+            });
         }
     }
-    let sends = operand::sends(target.view(), operands, rank)?;
-    let tiles = tiles::Tiles::new(target, operands, rank)?;
-    Ok(Plan { sends, tiles: tiles.all(), receives: tiles.receives })
+    let mut plan = Plan::default();
+    if shape.contains(&0) {
+        return Ok(plan);
+    }
+    for (number, operand) in operands.iter().enumerate() {
+        plan.sends.extend(sends::sends(target, operand, number, rank));
+    }
+    if let Some(piece) = target.own(rank).filter(|piece| !piece.lengths.contains(&0)) {
+        tiles::Tiles::new(target, &piece, operands, rank).fill(&mut plan);
+    }
+    Ok(plan)
 }

@@ -1,163 +1,201 @@
-//! An operand: a part of a stored array, and where its cells lie in the rank's piece of it.
+//! An operand: a stored array seen through a view, and what one rank has of it.
 
 use std::ops::Range;
 
-use dappled_protocol::exchange::{self, ExchangeError};
-use dappled_protocol::slice::{Key, Part};
+use dappled_protocol::exchange::ExchangeError;
 use dappled_protocol::{AxisMap, Distribution, Region, Runs};
 
-use super::{Cells, PlanError, Send};
+use super::places::Places;
+use super::{Cells, PlanError, Through};
 
-/// A part of a stored array that is read: `base[key]`.
+/// A stored array, seen through a view: what is read, or written.
 #[derive(Clone, Debug)]
 pub struct Operand {
     base: Distribution,
-    key: Key,
-    view: Distribution,
+    through: Through,
+    /// Along each axis of the view, how it is shared among the ranks of the base.
+    pub(super) axes: Vec<Axis>,
+    /// Along each axis of the base, who owns the view's first element, and where it lies.
+    starts: Vec<(u64, u64)>,
 }
 
-/// Where an axis of the base goes: it was taken away at a position, or is a part of an axis.
-enum BaseAxis {
-    At(u64),
-    Along { view_axis: usize, region: Region },
+/// One axis of the view.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    pub map: AxisMap,
+    /// The axis of the base that it runs along, and which part of it; None where it repeats.
+    pub base: Option<(usize, Region)>,
+}
+
+impl Axis {
+    /// Is it packed from its last element on, so that messages ascend in memory?
+    pub fn is_backwards(&self) -> bool {
+        self.base.is_some_and(|(_, region)| region.step() < 0)
+    }
+}
+
+/// What one rank has of an operand.
+#[derive(Clone, Debug)]
+pub(super) struct Own {
+    /// Where it stands along each axis of the view.
+    pub at: Vec<u64>,
+    /// Along each axis of the view, its first cell in the map, behind any padding.
+    pub firsts: Vec<u64>,
+    /// Along each axis of the view, how many elements.
+    pub lengths: Vec<u64>,
+    /// Along each axis of the view, where the cells of the map lie in the piece of the base.
+    pub places: Vec<Places>,
 }
 
 impl Operand {
-    /// `base[key]`; the key must have been made for the base's shape.
-    pub fn new(base: &Distribution, key: Key) -> Result<Self, PlanError> {
-        let view = base.slice(&key).map_err(ExchangeError::from)?;
-        Ok(Self { base: base.clone(), key, view })
+    /// This view of an array that is distributed so.
+    pub fn new(base: &Distribution, through: Through) -> Result<Self, PlanError> {
+        base.check_labels().map_err(ExchangeError::from)?;
+        // Where nothing is selected, no start need be inside.
+        let is_empty = through.shape().contains(&0);
+        let axis = |axis| match through.region(axis) {
+            Some((along, region)) if !is_empty => {
+                let map = base.axes()[along].slice(region).expect("the labels were checked");
+                Axis { map, base: Some((along, region)) }
+            }
+            _ => Axis { map: AxisMap::whole(through.axes[axis].length), base: None },
+        };
+        let axes = (0..through.axes.len()).map(axis).collect();
+        let starts = base.axes().iter().zip(&through.starts);
+        let starts = starts.map(|(map, &start)| map.owner(start as i64).unwrap_or((0, 0)));
+        Ok(Self { base: base.clone(), axes, starts: starts.collect(), through })
     }
 
-    /// The shape of what is read.
+    /// All of an array that is distributed so.
+    pub fn whole(base: &Distribution) -> Result<Self, PlanError> {
+        Self::new(base, Through::whole(&base.shape()))
+    }
+
+    /// The shape of the view.
     pub fn shape(&self) -> Vec<u64> {
-        self.view.shape()
+        self.through.shape()
     }
 
-    /// The distribution of what is read: it lies where the base lies.
-    pub fn view(&self) -> &Distribution {
-        &self.view
+    /// How the view runs through the base.
+    pub fn through(&self) -> &Through {
+        &self.through
     }
 
-    /// The distribution of the array that it is a part of.
+    /// The distribution of the base.
     pub fn base(&self) -> &Distribution {
         &self.base
     }
 
-    /// The axes of the base, in order.
-    fn base_axes(&self) -> Vec<BaseAxis> {
-        let mut view_axis = 0;
-        let mut axes = Vec::new();
-        for part in self.key.parts() {
-            match *part {
-                Part::Index(index) => {
-                    axes.push(BaseAxis::At(index));
-                    continue;
-                }
-                Part::Region(region) => axes.push(BaseAxis::Along { view_axis, region }),
-                Part::NewAxis(_) => {}
-            }
-            view_axis += 1;
+    /// Is this axis of the base taken at its start alone?
+    fn is_fixed(&self, base_axis: usize) -> bool {
+        self.through.axes.iter().all(|along| along.base.is_none_or(|(axis, _)| axis != base_axis))
+    }
+
+    /// Where a rank stands along each axis of the view; None where it has nothing of it, because it
+    /// does not stand where the axes are that are taken at one place.
+    pub fn stands(&self, rank: u64) -> Option<Vec<u64>> {
+        let coords = self.base.holds(rank).then(|| self.base.coords(rank))?;
+        let elsewhere =
+            |axis: &usize| self.is_fixed(*axis) && coords[*axis] != self.starts[*axis].0;
+        let along = |axis: &Axis| axis.base.map_or(0, |(axis, _)| coords[axis]);
+        match (0..coords.len()).find(elsewhere) {
+            Some(_) => None,
+            None => Some(self.axes.iter().map(along).collect()),
         }
-        axes
     }
 
-    /// Is every part a straight one: do neighbours in the view lie evenly spaced in the piece?
-    pub(super) fn is_straight(&self) -> bool {
-        let straight = |(axis, part): (&AxisMap, BaseAxis)| match part {
-            BaseAxis::At(_) => true,
-            BaseAxis::Along { region, .. } => {
-                matches!(axis.dist_type(), 'b' | 'n') || region.is_all(axis.size())
+    /// The rank that stands there, along each axis of the view.
+    pub(super) fn rank_at(&self, at: &[u64]) -> u64 {
+        let mut coords: Vec<u64> = self.starts.iter().map(|&(owner, _)| owner).collect();
+        for (axis, &at) in self.axes.iter().zip(at) {
+            if let Some((axis, _)) = axis.base {
+                coords[axis] = at;
             }
-        };
-        self.base.axes().iter().zip(self.base_axes()).all(straight)
-    }
-
-    /// Cells of the rank's piece of the base, from those of its piece of the view: along each
-    /// axis of the view a first cell, and how far the next one is.
-    pub(super) fn piece_cells(&self, rank: u64, starts: &[u64], steps: &[u64]) -> Cells {
-        let mut cells = Cells {
-            start: Vec::new(),
-            axes: vec![None; starts.len()],
-            steps: vec![0; starts.len()],
-        };
-        for (number, part) in self.base_axes().into_iter().enumerate() {
-            let axis = &self.base.axes()[number];
-            cells.start.push(match part {
-                BaseAxis::At(index) => local_of(axis, index),
-                BaseAxis::Along { view_axis, region } => {
-                    cells.axes[view_axis] = Some(number);
-                    cells.steps[view_axis] = steps[view_axis] as i64 * region.step();
-                    self.base_cell(rank, number, view_axis, region)(starts[view_axis])
-                }
-            });
         }
-        cells
+        self.base.rank(&coords)
     }
 
-    /// The box of the rank's piece of the base that the part fills, one range an axis; an empty one
+    /// What a rank has; None where it stands outside.
+    pub(super) fn own(&self, rank: u64) -> Option<Own> {
+        let at = self.stands(rank)?;
+        let owned = self.base.owned_cells(rank);
+        let first = |axis: &Axis| match axis.base {
+            Some((base, region)) if region.is_all(self.base.axes()[base].size()) => {
+                owned[base].start
+            }
+            _ => 0,
+        };
+        let place = |(axis, &at): (&Axis, &u64)| match axis.base {
+            Some((base, region)) => Places::new(&self.base.axes()[base], region, &axis.map, at),
+            None => Places::Even { first: 0, step: 0 },
+        };
+        let length = |(axis, &at): (&Axis, &u64)| axis.map.owned(at);
+        Some(Own {
+            firsts: self.axes.iter().map(first).collect(),
+            lengths: self.axes.iter().zip(&at).map(length).collect(),
+            places: self.axes.iter().zip(&at).map(place).collect(),
+            at,
+        })
+    }
+
+    /// Cells of the rank's piece of the base: along each axis of the view the first, and how far
+    /// the next one is.
+    pub(super) fn piece_cells(&self, along: &[(u64, i64)]) -> Cells {
+        self.cells(self.starts.iter().map(|&(_, cell)| cell).collect(), along)
+    }
+
+    /// Cells of a message, which has the axes of the base.
+    pub(super) fn message_cells(&self, along: &[(u64, i64)]) -> Cells {
+        self.cells(vec![0; self.starts.len()], along)
+    }
+
+    fn cells(&self, mut start: Vec<u64>, along: &[(u64, i64)]) -> Cells {
+        for (axis, &(cell, _)) in self.axes.iter().zip(along) {
+            if let Some((axis, _)) = axis.base {
+                start[axis] = cell;
+            }
+        }
+        let axes = self.axes.iter().map(|axis| axis.base.map(|(axis, _)| axis)).collect();
+        Cells { start, axes, steps: along.iter().map(|&(_, step)| step).collect() }
+    }
+
+    /// Along each axis of the base its cells in a piece, given those along the axes of the view.
+    pub(super) fn piece_runs(&self, along: &[Runs]) -> Vec<Runs> {
+        self.by_base(along, |axis| Runs::one(self.starts[axis].1, 1))
+    }
+
+    /// Along each axis of the base something of the axis of the view that runs along it.
+    pub(super) fn by_base<T: Clone>(&self, along: &[T], fixed: impl Fn(usize) -> T) -> Vec<T> {
+        let mut found: Vec<T> = (0..self.starts.len()).map(fixed).collect();
+        for (axis, along) in self.axes.iter().zip(along) {
+            if let Some((axis, _)) = axis.base {
+                found[axis] = along.clone();
+            }
+        }
+        found
+    }
+
+    /// The box of the rank's piece of the base that the view fills, one range an axis; an empty one
     /// where it leaves gaps, or where the rank has nothing of it.
     pub(crate) fn filled_cells(&self, rank: u64) -> Vec<Range<u64>> {
-        let nothing = vec![0..0; self.base.axes().len()];
-        if !self.view.holds(rank) || !self.is_straight() {
-            return nothing;
-        }
-        let owned = self.view.owned_cells(rank);
-        let starts: Vec<u64> = owned.iter().map(|cells| cells.start).collect();
-        let lengths: Vec<u64> = owned.iter().map(|cells| cells.end - cells.start).collect();
-        if lengths.contains(&0) {
-            return nothing;
-        }
-        self.piece_cells(rank, &starts, &vec![1; starts.len()]).filled(&lengths).unwrap_or(nothing)
-    }
-
-    /// Where the cells of the rank's piece of the view lie in its piece of the base, along an axis.
-    fn base_cell(
-        &self,
-        rank: u64,
-        base_axis: usize,
-        view_axis: usize,
-        region: Region,
-    ) -> impl Fn(u64) -> u64 {
-        let (base, view) = (&self.base.axes()[base_axis], &self.view.axes()[view_axis]);
-        let at = self.view.coords(rank)[view_axis];
-        move |cell| local_of(base, region.at(view.global(at, cell).unwrap_or(0) as u64))
-    }
-
-    /// The cells of a box of the view as cells of the base.
-    fn sent_cells(&self, rank: u64, view_cells: &[&Runs]) -> Vec<Runs> {
-        let along = |(number, part): (usize, BaseAxis)| match part {
-            BaseAxis::At(index) => Runs::one(local_of(&self.base.axes()[number], index), 1),
-            BaseAxis::Along { view_axis, region } => {
-                let cell = self.base_cell(rank, number, view_axis, region);
-                Runs::of(view_cells[view_axis].iter().map(cell).collect())
-            }
-        };
-        self.base_axes().into_iter().enumerate().map(along).collect()
+        let nothing = || vec![0..0; self.base.axes().len()];
+        let has_some = |own: &Own| !own.lengths.contains(&0);
+        let Some(own) = self.own(rank).filter(has_some) else { return nothing() };
+        let cells = own.straight().map(|along| self.piece_cells(&along));
+        cells.and_then(|cells| cells.filled(&own.lengths)).unwrap_or_else(nothing)
     }
 }
 
-/// Where an index lies in the piece of who owns it.
-fn local_of(axis: &AxisMap, index: u64) -> u64 {
-    axis.owner(index as i64).map_or(0, |(_, local)| local)
-}
-
-/// What a rank sends: a message for each box of each operand that a peer needs.
-pub(super) fn sends(
-    target: &Distribution,
-    operands: &[Operand],
-    rank: u64,
-) -> Result<Vec<Send>, PlanError> {
-    let mut sends = Vec::new();
-    for (number, operand) in operands.iter().enumerate() {
-        let parcels = exchange::sends(operand.view(), target, rank)?;
-        for parcel in parcels.filter(|parcel| parcel.peer != rank) {
-            sends.extend(parcel.boxes().map(|axes| {
-                let cells: Vec<&Runs> = axes.iter().map(|axis| &axis.own).collect();
-                let cells = operand.sent_cells(rank, &cells);
-                Send { peer: parcel.peer, operand: number, cells }
-            }));
-        }
+impl Own {
+    /// Along each axis its cells in the map.
+    pub fn cells(&self) -> Vec<Runs> {
+        let along = |(&first, &length): (&u64, &u64)| Runs::one(first, length);
+        self.firsts.iter().zip(&self.lengths).map(along).collect()
     }
-    Ok(sends)
+
+    /// Along each axis the place of the first cell and how far the next one is; None unless all are
+    /// evenly spaced.
+    pub fn straight(&self) -> Option<Vec<(u64, i64)>> {
+        self.places.iter().zip(self.cells()).map(|(places, cells)| places.evenly(&cells)).collect()
+    }
 }

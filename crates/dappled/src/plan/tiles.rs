@@ -1,139 +1,145 @@
 //! The tiles of a rank's piece of the target: the product of the cuts along the axes.
 
-use std::collections::HashMap;
+use super::axis::{Stretch, cuts, further, refined, stretches};
+use super::copies::{Messages, moved, scattered};
+use super::needs::Needs;
+use super::operand::Own;
+use super::product::product;
+use super::{Cells, Operand, Plan, Source, Tile};
 
-use dappled_protocol::exchange;
-use dappled_protocol::{Distribution, Held};
-
-use super::axis::{Stretch, refined, stretches};
-use super::{Cells, Operand, PlanError, Receive, Source, Tile};
+/// More tiles than this are not worth cutting: an operand that would make more is moved.
+const MOST: usize = 1024;
 
 /// What tiles are made of.
 pub(super) struct Tiles<'a> {
     target: &'a Operand,
-    operands: &'a [Operand],
+    piece: &'a Own,
+    /// Where the piece's cells lie along each axis, if they are evenly spaced.
+    straight: Option<Vec<(u64, i64)>>,
     rank: u64,
-    /// Per axis, per operand, the stretches; all operands are cut alike.
-    axes: Vec<Vec<Vec<Stretch>>>,
-    pub receives: Vec<Receive>,
-    /// Which message holds a box: by operand, peer and the transfers that the box is made of.
-    messages: HashMap<(usize, u64, Vec<usize>), usize>,
-    /// The cells of the piece, to cut by where there are no operands; None where the rank has no
-    /// piece.
-    owned: Option<Vec<Stretch>>,
+    needs: Vec<Needs<'a>>,
+    messages: Messages,
+    /// For each operand and axis the stretches; None where it is moved.
+    stretches: Vec<Option<Vec<Vec<Stretch>>>>,
+    /// Along each axis, where the tiles end.
+    cuts: Vec<Vec<u64>>,
 }
 
 impl<'a> Tiles<'a> {
-    pub fn new(target: &'a Operand, operands: &'a [Operand], rank: u64) -> Result<Self, PlanError> {
-        let view = target.view();
+    pub fn new(target: &'a Operand, piece: &'a Own, operands: &'a [Operand], rank: u64) -> Self {
+        let needs = operands.iter().map(|operand| Needs::new(target, piece, operand, rank));
         let mut tiles = Tiles {
             target,
-            operands,
+            piece,
+            straight: piece.straight(),
             rank,
-            axes: Vec::new(),
-            receives: Vec::new(),
-            messages: HashMap::new(),
-            owned: owned_stretches(view, rank),
+            needs: needs.collect(),
+            messages: Messages::new(),
+            stretches: Vec::new(),
+            cuts: piece.lengths.iter().map(|&length| vec![length]).collect(),
         };
-        let coords = view.coords(rank);
-        for (axis, (map, &at)) in view.axes().iter().zip(&coords).enumerate() {
-            let cut = |(number, operand): (usize, &Operand)| {
-                let view = &operand.view().axes()[axis];
-                stretches(map, view, at).ok_or(PlanError::Scattered(number))
-            };
-            let cut = operands.iter().enumerate().map(cut).collect::<Result<Vec<_>, _>>()?;
-            tiles.axes.push(refined(&cut));
+        for number in 0..operands.len() {
+            let cut = tiles.cut(number);
+            tiles.stretches.push(cut);
         }
-        tiles.number_messages(view)?;
-        Ok(tiles)
+        tiles
     }
 
-    /// Numbers the messages in the order in which they are sent.
-    fn number_messages(&mut self, target: &Distribution) -> Result<(), PlanError> {
-        for (number, operand) in self.operands.iter().enumerate() {
-            if !operand.is_straight() {
-                return Err(PlanError::Scattered(number));
-            }
-            let parcels = exchange::receives(operand.view(), target, self.rank)?;
-            for parcel in parcels.filter(|parcel| parcel.peer != self.rank) {
-                for (chosen, axes) in parcel.numbered_boxes() {
-                    let shape = axes.iter().map(|axis| axis.own.cells()).collect();
-                    self.messages.insert((number, parcel.peer, chosen), self.receives.len());
-                    self.receives.push(Receive { peer: parcel.peer, operand: number, shape });
-                }
+    /// Cuts the tiles where an operand is cut, if it is one that need not be moved.
+    fn cut(&mut self, number: usize) -> Option<Vec<Vec<Stretch>>> {
+        let lengths = self.piece.lengths.iter().enumerate();
+        let along = |(axis, &length)| stretches(&self.needs[number], axis, length);
+        let found: Vec<Vec<Stretch>> = lengths.map(along).collect::<Option<_>>()?;
+        let both = found.iter().zip(&self.cuts).map(|(found, before)| cuts(found, before));
+        let both: Vec<Vec<u64>> = both.collect();
+        let count = both.iter().try_fold(1usize, |count, cuts| count.checked_mul(cuts.len()))?;
+        (count <= MOST || both == self.cuts).then(|| self.cuts = both)?;
+        Some(found)
+    }
+
+    /// All that the rank does but to send.
+    pub fn fill(mut self, plan: &mut Plan) {
+        for (number, needs) in self.needs.iter().enumerate() {
+            for receive in needs.receives(number) {
+                self.messages.insert((number, receive.peer), plan.receives.len());
+                plan.receives.push(receive);
             }
         }
-        Ok(())
+        for (number, needs) in self.needs.iter().enumerate() {
+            if self.stretches[number].is_none() {
+                let moved = moved(needs, number, self.rank, &self.piece.lengths, &self.messages);
+                plan.moves.push(moved);
+            }
+        }
+        if self.straight.is_none() {
+            plan.scatter = Some(scattered(self.target, self.piece));
+        }
+        plan.tiles = self.all(plan);
     }
 
     /// All tiles, in row-major order.
-    pub fn all(&self) -> Vec<Tile> {
-        let mut chosen: Vec<Vec<usize>> = self.owned.iter().map(|_| Vec::new()).collect();
-        for axis in 0..self.axes.len() {
-            let count = self.along(axis).len();
-            chosen = chosen
-                .into_iter()
-                .flat_map(|head| (0..count).map(move |at| [&head[..], &[at]].concat()))
-                .collect();
-        }
-        chosen.iter().map(|chosen| self.tile(chosen)).collect()
-    }
-
-    /// The cuts along an axis, by the cells of the target.
-    fn along(&self, axis: usize) -> &[Stretch] {
-        match (self.axes[axis].first(), &self.owned) {
-            (Some(stretches), _) => stretches,
-            (None, Some(owned)) if owned[axis].len > 0 => std::slice::from_ref(&owned[axis]),
-            _ => &[],
-        }
-    }
-
-    fn tile(&self, chosen: &[usize]) -> Tile {
-        let cuts = chosen.iter().enumerate().map(|(axis, &at)| &self.along(axis)[at]);
-        let (start, shape): (Vec<u64>, Vec<u64>) = cuts.map(|cut| (cut.start, cut.len)).unzip();
-        let target = self.target.piece_cells(self.rank, &start, &vec![1; start.len()]);
-        let sources = (0..self.operands.len()).map(|number| self.source(number, chosen)).collect();
-        Tile { start, shape, target, sources }
-    }
-
-    fn source(&self, number: usize, chosen: &[usize]) -> Source {
-        let operand = &self.operands[number];
-        let cuts: Vec<&Stretch> =
-            chosen.iter().enumerate().map(|(axis, &at)| &self.axes[axis][number][at]).collect();
-        let coords: Vec<u64> = cuts.iter().map(|cut| cut.peer).collect();
-        let peer = match operand.view().held() {
-            Held::All => self.rank,
-            _ => operand.view().rank(&coords),
+    fn all(&self, plan: &Plan) -> Vec<Tile> {
+        let cut = |operand: &Option<Vec<Vec<Stretch>>>| {
+            let axes = operand.as_ref()?.iter().zip(&self.cuts);
+            Some(axes.map(|(stretches, cuts)| refined(stretches, cuts)).collect())
         };
-        if peer == self.rank {
-            let starts: Vec<u64> = cuts.iter().map(|cut| cut.cell).collect();
-            let steps: Vec<u64> = cuts.iter().map(|cut| cut.step).collect();
-            return Source::Piece(operand.piece_cells(self.rank, &starts, &steps));
+        let operands: Vec<Option<Vec<Vec<Stretch>>>> = self.stretches.iter().map(cut).collect();
+        let counts: Vec<usize> = self.cuts.iter().map(Vec::len).collect();
+        product(&counts).map(|chosen| self.tile(&chosen, &operands, plan)).collect()
+    }
+
+    fn tile(&self, chosen: &[usize], operands: &[Option<Vec<Vec<Stretch>>>], plan: &Plan) -> Tile {
+        let start = |(&at, cuts): (&usize, &Vec<u64>)| at.checked_sub(1).map_or(0, |at| cuts[at]);
+        let start: Vec<u64> = chosen.iter().zip(&self.cuts).map(start).collect();
+        let ends = chosen.iter().zip(&self.cuts).map(|(&at, cuts)| cuts[at]);
+        let shape = ends.zip(&start).map(|(end, start)| end - start).collect();
+        let source = |(number, operand): (usize, &Option<Vec<Vec<Stretch>>>)| match operand {
+            Some(axes) => {
+                let along = axes.iter().zip(chosen).map(|(axis, &at)| axis[at]);
+                self.source(number, &along.collect::<Vec<_>>())
+            }
+            None => self.moved_source(number, &start, plan),
+        };
+        let sources = operands.iter().enumerate().map(source).collect();
+        Tile { target: self.target_cells(&start), sources, start, shape }
+    }
+
+    /// In the piece, or in the memory that will be scattered.
+    fn target_cells(&self, start: &[u64]) -> Cells {
+        match &self.straight {
+            Some(along) => {
+                let along = along.iter().zip(start).map(|(&along, &start)| further(along, start));
+                self.target.piece_cells(&along.collect::<Vec<_>>())
+            }
+            None => Cells::same(start),
         }
-        let transfers = cuts.iter().map(|cut| cut.transfer).collect();
-        let message = self.messages[&(number, peer, transfers)];
-        Source::Message(message, message_cells(&cuts))
     }
-}
 
-/// A message is packed in the order of its box: the next cell is the next one.
-fn message_cells(cuts: &[&Stretch]) -> Cells {
-    Cells {
-        start: cuts.iter().map(|cut| cut.before).collect(),
-        axes: (0..cuts.len()).map(Some).collect(),
-        steps: vec![1; cuts.len()],
+    fn source(&self, number: usize, cuts: &[Stretch]) -> Source {
+        let needs = &self.needs[number];
+        let at: Vec<u64> = cuts.iter().map(|cut| cut.at).collect();
+        let along = |place: fn(&Stretch) -> (u64, i64)| -> Vec<(u64, i64)> {
+            cuts.iter().map(place).collect()
+        };
+        match needs.peer(&at) {
+            peer if peer == self.rank => {
+                Source::Piece(needs.operand.piece_cells(&along(|cut| cut.piece)))
+            }
+            peer => {
+                let cells = needs.operand.message_cells(&along(|cut| cut.message));
+                Source::Message(self.messages[&(number, peer)], cells)
+            }
+        }
     }
-}
 
-fn owned_stretches(target: &Distribution, rank: u64) -> Option<Vec<Stretch>> {
-    let stretch = |cells: std::ops::Range<u64>| Stretch {
-        start: cells.start,
-        len: cells.end - cells.start,
-        peer: 0,
-        transfer: 0,
-        before: 0,
-        cell: 0,
-        step: 1,
-    };
-    target.holds(rank).then(|| target.owned_cells(rank).into_iter().map(stretch).collect())
+    fn moved_source(&self, number: usize, start: &[u64], plan: &Plan) -> Source {
+        let at = plan.moves.iter().position(|moved| moved.operand == number).unwrap_or(0);
+        let mut cells = Cells::same(start);
+        for (axis, along) in self.needs[number].operand.axes.iter().enumerate() {
+            if along.base.is_none() {
+                (cells.start[axis], cells.axes[axis], cells.steps[axis]) = (0, None, 0);
+            }
+        }
+        Source::Moved(at, cells)
+    }
 }

@@ -1,24 +1,19 @@
-//! Walks a plan once: sends and receives, and runs a kernel on each tile.
+//! Walks a plan once: sends and receives, moves what must be moved, and runs a kernel on each tile.
 //!
-//! In comes a [`Plan`], a fused program, this rank's pieces of the operands and of the target. Tiles
-//! that need no message are computed while messages travel; nothing calls back up.
+//! In comes a [`Plan`], a fused program, this rank's pieces of the operands and of the targets.
+//! Tiles that need no message are computed while messages travel; nothing calls back up.
 
-mod pack;
+mod copy;
+mod piece;
 
-use dappled_fabric::{Fabric, FabricError, Tag};
-use dappled_kernels::{Buffer, DType, Engine, Error as KernelError, Operand, Scalar, View};
+use dappled_fabric::{Fabric, FabricError, Pending, Tag};
+use dappled_kernels::{Buffer, Engine, Error as KernelError, Operand, View};
 
-use crate::plan::{Cells, Plan, Receive, Source, Tile};
-use pack::packed;
+pub use piece::Piece;
 
-/// This rank's piece of an array: memory in C order, padding included.
-#[derive(Clone, Debug)]
-pub struct Piece {
-    /// The memory.
-    pub buffer: Buffer,
-    /// How it is laid out.
-    pub view: View,
-}
+use crate::plan::{CellCopy, Move, Origin, Plan, Receive, Source, Tile};
+use copy::{copy_cells, packed};
+use piece::c_order;
 
 /// Why a plan could not be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -31,90 +26,143 @@ pub enum RunError {
     Kernel(#[from] KernelError),
 }
 
-impl Piece {
-    /// A piece of this shape, filled with zeros.
-    pub fn zeros(dtype: DType, shape: &[u64]) -> Self {
-        let view = c_order(dtype, shape);
-        Self { buffer: Buffer::zeroed(view.len() * dtype.itemsize()), view }
-    }
-
-    /// A piece of this shape, filled with a value.
-    pub fn full(value: Scalar, shape: &[u64]) -> Self {
-        let view = c_order(value.dtype(), shape);
-        Self { buffer: Buffer::full(value, view.len()), view }
-    }
-
-    /// The cells of a tile.
-    fn cells(&self, cells: &Cells, shape: &[u64]) -> View {
-        let along = cells.axes.iter().zip(&cells.steps);
-        let stride = |(axis, &step): (&Option<usize>, &i64)| {
-            axis.map_or(0, |axis| self.view.strides[axis] * step as isize)
-        };
-        let starts = cells.start.iter().zip(&self.view.strides);
-        let offset: isize = starts.map(|(&start, &stride)| start as isize * stride).sum();
-        View {
-            dtype: self.view.dtype,
-            offset: (self.view.offset as isize + offset) as usize,
-            shape: shape.iter().map(|&length| length as usize).collect(),
-            strides: along.map(stride).collect(),
-        }
-    }
-}
-
-fn c_order(dtype: DType, shape: &[u64]) -> View {
-    let shape: Vec<usize> = shape.iter().map(|&length| length as usize).collect();
-    View::c_order(dtype, &shape)
-}
-
-/// Carries out a plan: `target = engine(operands)`.
+/// Carries out a plan: `targets = engine(operands)`. All targets are distributed alike, and written
+/// at the same cells.
 pub fn run(
     fabric: &dyn Fabric,
     tag: Tag,
     plan: &Plan,
     engine: &dyn Engine,
     operands: &[&Piece],
-    target: &Piece,
+    targets: &[&Piece],
 ) -> Result<(), RunError> {
-    let sends =
-        plan.sends.iter().map(|send| (send.peer, packed(operands[send.operand], &send.cells)));
-    let length = |receive: &Receive| {
-        let cells: u64 = receive.shape.iter().product();
-        cells as usize * operands[receive.operand].view.dtype.itemsize()
-    };
-    let awaited = plan.receives.iter().map(|receive| (receive.peer, length(receive)));
-    let pending = fabric.post(tag, sends.collect(), awaited.collect());
-    let (local, others): (Vec<&Tile>, Vec<&Tile>) =
-        plan.tiles.iter().partition(|tile| tile.is_local());
-    for tile in local {
-        compute(engine, tile, operands, &[], target)?;
+    let mut pending = post(fabric, tag, plan, operands);
+    let written = written(plan, targets);
+    let mut walk =
+        Walk { plan, engine, operands, targets: &written, messages: Vec::new(), moved: Vec::new() };
+    walk.prepare()?;
+    walk.compute_local(&mut pending)?;
+    walk.take(pending.wait()?)?;
+    walk.compute_others()?;
+    match &plan.scatter {
+        Some(copy) => written.iter().zip(targets).try_for_each(|(from, to)| copied(from, to, copy)),
+        None => Ok(()),
     }
-    let messages = pending.wait()?;
-    let message = |(receive, bytes): (&Receive, Vec<u8>)| Piece {
-        buffer: Buffer::from_slice(&bytes),
-        view: c_order(operands[receive.operand].view.dtype, &receive.shape),
-    };
-    let messages: Vec<Piece> = plan.receives.iter().zip(messages).map(message).collect();
-    others.into_iter().try_for_each(|tile| compute(engine, tile, operands, &messages, target))
 }
 
-fn compute(
-    engine: &dyn Engine,
-    tile: &Tile,
-    operands: &[&Piece],
-    messages: &[Piece],
-    target: &Piece,
-) -> Result<(), RunError> {
-    let place = |(source, own): (&Source, &&Piece)| match source {
-        Source::Piece(cells) => (own.buffer.clone(), own.cells(cells, &tile.shape)),
-        Source::Message(number, cells) => {
-            let message = &messages[*number];
-            (message.buffer.clone(), message.cells(cells, &tile.shape))
+fn post(fabric: &dyn Fabric, tag: Tag, plan: &Plan, operands: &[&Piece]) -> Pending {
+    let sends = plan.sends.iter();
+    let sends = sends.map(|send| (send.peer, packed(operands[send.operand], &send.cells)));
+    let length = |receive: &Receive| {
+        receive.count() as usize * operands[receive.operand].view.dtype.itemsize()
+    };
+    let awaited = plan.receives.iter().map(|receive| (receive.peer, length(receive)));
+    fabric.post(tag, sends.collect(), awaited.collect())
+}
+
+/// What tiles are written to: the targets, or memory that is scattered into them at the end.
+fn written(plan: &Plan, targets: &[&Piece]) -> Vec<Piece> {
+    let memory = |target: &&Piece| match &plan.scatter {
+        None => (*target).clone(),
+        Some(copy) => {
+            let shape: Vec<u64> = copy.from.iter().map(|cells| cells.cells()).collect();
+            Piece::zeros(target.view.dtype, &shape)
         }
     };
-    let places: Vec<(Buffer, View)> = tile.sources.iter().zip(operands).map(place).collect();
-    let inputs = places.iter().map(|(buffer, view)| Operand::new(buffer, view));
-    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-    let written = target.cells(&tile.target, &tile.shape);
-    engine.run(&inputs, &[Operand::new(&target.buffer, &written)?])?;
+    targets.iter().map(memory).collect()
+}
+
+fn copied(from: &Piece, to: &Piece, copy: &CellCopy) -> Result<(), RunError> {
+    copy_cells((&from.buffer.read()?, &from.view), (&mut to.buffer.write()?, &to.view), copy);
     Ok(())
+}
+
+/// A plan that is being carried out.
+struct Walk<'a> {
+    plan: &'a Plan,
+    engine: &'a dyn Engine,
+    operands: &'a [&'a Piece],
+    targets: &'a [Piece],
+    /// What came, where tiles read it as it is.
+    messages: Vec<Option<Piece>>,
+    moved: Vec<Piece>,
+}
+
+impl Walk<'_> {
+    /// Moves what this rank has itself.
+    fn prepare(&mut self) -> Result<(), RunError> {
+        for moved in &self.plan.moves {
+            let own = self.operands[moved.operand];
+            let piece = Piece::zeros(own.view.dtype, &moved.shape);
+            let parts = moved.parts.iter().filter(|part| part.origin == Origin::Piece);
+            parts.into_iter().try_for_each(|part| copied(own, &piece, &part.copy))?;
+            self.moved.push(piece);
+        }
+        Ok(())
+    }
+
+    /// Messages move on between tiles.
+    fn compute_local(&self, pending: &mut Pending) -> Result<(), RunError> {
+        for tile in self.plan.tiles.iter().filter(|tile| self.plan.is_local(tile)) {
+            self.compute(tile)?;
+            pending.poll()?;
+        }
+        Ok(())
+    }
+
+    fn compute_others(&self) -> Result<(), RunError> {
+        let mut others = self.plan.tiles.iter().filter(|tile| !self.plan.is_local(tile));
+        others.try_for_each(|tile| self.compute(tile))
+    }
+
+    /// Takes what came: to be moved, or to be read as it is.
+    fn take(&mut self, messages: Vec<Vec<u8>>) -> Result<(), RunError> {
+        for (moved, piece) in self.plan.moves.iter().zip(&self.moved) {
+            self.unpack(moved, piece, &messages)?;
+        }
+        let is_moved = |operand| self.plan.moves.iter().any(|moved| moved.operand == operand);
+        let message = |(receive, bytes): (&Receive, Vec<u8>)| {
+            let view = c_order(self.operands[receive.operand].view.dtype, &receive.shape);
+            let stays = !is_moved(receive.operand);
+            stays.then(|| Piece { buffer: Buffer::from_slice(&bytes), view })
+        };
+        self.messages = self.plan.receives.iter().zip(messages).map(message).collect();
+        Ok(())
+    }
+
+    fn unpack(&self, moved: &Move, piece: &Piece, messages: &[Vec<u8>]) -> Result<(), RunError> {
+        let mut memory = piece.buffer.write()?;
+        for part in &moved.parts {
+            if let Origin::Message(number) = part.origin {
+                let view = c_order(piece.view.dtype, &self.plan.receives[number].shape);
+                copy_cells((&messages[number], &view), (&mut memory, &piece.view), &part.copy);
+            }
+        }
+        Ok(())
+    }
+
+    fn compute(&self, tile: &Tile) -> Result<(), RunError> {
+        let place = |(source, own): (&Source, &&Piece)| {
+            let (piece, cells) = match source {
+                Source::Piece(cells) => (*own, cells),
+                Source::Message(number, cells) => {
+                    (self.messages[*number].as_ref().expect("it stays as it is"), cells)
+                }
+                Source::Moved(number, cells) => (&self.moved[*number], cells),
+            };
+            (piece.buffer.clone(), piece.cells(cells, &tile.shape))
+        };
+        let inputs: Vec<(Buffer, View)> =
+            tile.sources.iter().zip(self.operands).map(place).collect();
+        let outputs = self.targets.iter();
+        let outputs =
+            outputs.map(|piece| (piece.buffer.clone(), piece.cells(&tile.target, &tile.shape)));
+        let outputs: Vec<(Buffer, View)> = outputs.collect();
+        self.engine.run(&memories(&inputs)?, &memories(&outputs)?)?;
+        Ok(())
+    }
+}
+
+fn memories(places: &[(Buffer, View)]) -> Result<Vec<Operand<'_>>, KernelError> {
+    places.iter().map(|(buffer, view)| Operand::new(buffer, view)).collect()
 }

@@ -1,0 +1,108 @@
+//! Between NumPy's arrays and ours.
+
+use dappled::graph::Array;
+use dappled_kernels::Scalar;
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use super::class::{NdArray, Value};
+use super::lending::{borrowed, lent};
+use super::session::session;
+use super::{dtypes, given};
+use crate::errors::Raise;
+
+/// Our array over the memory of NumPy's, without a copy on one rank. On several, each rank takes
+/// its part of what is the same on all.
+#[pyfunction]
+pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, NdArray>> {
+    let py = array.py();
+    let writeable: bool = array.getattr("flags")?.getattr("writeable")?.extract()?;
+    let base = array.clone().into_any().unbind();
+    let Some((memory, view)) = borrowed(array) else {
+        return Bound::new(py, NdArray::held(base.clone_ref(py), Some(base), writeable));
+    };
+    let session = session(py)?;
+    let foreign = Array::foreign(session, memory, view);
+    match session.fabric().size() {
+        1 => Bound::new(py, NdArray::based(foreign, base, writeable)),
+        _ => {
+            let copy = py.detach(|| foreign.copied()).map_err(Raise::raise)?;
+            Bound::new(py, NdArray::owned(copy))
+        }
+    }
+}
+
+/// NumPy's array of all elements: the same memory on one rank, gathered on several.
+#[pyfunction]
+#[pyo3(signature = (array, writeable=false))]
+pub fn unwrap<'py>(array: &Bound<'py, NdArray>, writeable: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    match array.get().value() {
+        Value::Held(held) => Ok(held.bind(py).clone()),
+        Value::Ours(_) => {
+            let ours = array.get().ours()?;
+            lent(py, ours, writeable && array.get().is_writeable())
+        }
+    }
+}
+
+/// An array with one value everywhere, if the dtype is native.
+#[pyfunction]
+pub fn full<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    value: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyAny>,
+    order: char,
+) -> PyResult<Option<Bound<'py, NdArray>>> {
+    let Some(dtype) = dtypes::from_any(dtype)? else { return Ok(None) };
+    let Some(value) = one_value(value)? else { return Ok(None) };
+    let mut shape = lengths(&shape_argument(shape)?)?;
+    let backwards = matches!(order, 'F' | 'f');
+    if backwards {
+        shape.reverse();
+    }
+    let array = Array::filled(session(py)?, &shape, value.cast(dtype));
+    let view = if backwards { array.view().transposed() } else { array.view().clone() };
+    Bound::new(py, NdArray::owned(array.with_view(view))).map(Some)
+}
+
+fn one_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    match given::argument(object)? {
+        Some(given::Argument::Strong(value) | given::Argument::Weak(_, value)) => Ok(Some(value)),
+        _ => Ok(None),
+    }
+}
+
+fn lengths(shape: &[i64]) -> PyResult<Vec<usize>> {
+    let length = |&length: &i64| usize::try_from(length);
+    let lengths: Result<Vec<usize>, _> = shape.iter().map(length).collect();
+    lengths.map_err(|_| PyValueError::new_err("negative dimensions are not allowed"))
+}
+
+/// A shape: one int, or a sequence of them.
+pub fn shape_argument(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    axes_argument(object)
+}
+
+/// One int, or a sequence of them.
+pub fn axes_argument(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    let is_sequence = object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>();
+    if !is_sequence && let Ok(number) = as_int(object) {
+        return Ok(vec![number]);
+    }
+    let not_ints = |_| {
+        let class = object.get_type().name().map_or("object".to_string(), |name| name.to_string());
+        PyTypeError::new_err(format!("expected a sequence of integers or a single integer, got '{class}'"))
+    };
+    object.try_iter().map_err(not_ints)?.map(|item| as_int(&item?)).collect()
+}
+
+fn as_int(object: &Bound<'_, PyAny>) -> PyResult<i64> {
+    if object.is_instance_of::<pyo3::types::PyFloat>() {
+        return Err(PyTypeError::new_err("'float' object cannot be interpreted as an integer"));
+    }
+    object.extract()
+}

@@ -1,0 +1,87 @@
+//! What a Python program hands to an operation.
+
+use dappled::graph::{Array, Given};
+use dappled_kernels::{DType, Scalar, Weak};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+use super::class::NdArray;
+use super::lending::borrowed;
+use super::scalars;
+use super::session::session;
+
+/// An argument that is native.
+pub enum Argument<'a> {
+    Ours(&'a Array),
+    /// An array of NumPy's, seen for the time of the operation.
+    Theirs(Array),
+    Strong(Scalar),
+    Weak(Weak, Scalar),
+}
+
+impl Argument<'_> {
+    pub fn given(&self) -> Given<'_> {
+        match self {
+            Argument::Ours(array) => Given::Array(array),
+            Argument::Theirs(array) => Given::Array(array),
+            Argument::Strong(value) => Given::Strong(*value),
+            Argument::Weak(weak, value) => Given::Weak(*weak, *value),
+        }
+    }
+
+    /// Would a Python int lose its value in this dtype? NumPy raises, or compares exactly.
+    pub fn overflows(&self, dtype: DType) -> bool {
+        match self {
+            Argument::Weak(Weak::Int, value) if dtype.is_integral() => {
+                value.cast(dtype).cast(DType::Int64) != *value
+                    || (dtype == DType::UInt64 && value.get::<i64>().is_some_and(|value| value < 0))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// An argument, if it is native; None for what NumPy must look at.
+pub fn argument<'a, 'py>(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Argument<'a>>> {
+    if let Ok(array) = object.cast::<NdArray>() {
+        return Ok(array.get().array().map(Argument::Ours));
+    }
+    if let Some((weak, value)) = scalars::weak(object) {
+        return Ok(Some(Argument::Weak(weak, value)));
+    }
+    if let Ok(array) = object.cast::<PyUntypedArray>() {
+        return theirs(array);
+    }
+    match is_generic(object)? {
+        true => strong(object),
+        false => Ok(None),
+    }
+}
+
+fn theirs<'a>(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Argument<'a>>> {
+    let session = session(array.py())?;
+    Ok(borrowed(array).map(|(memory, view)| Argument::Theirs(Array::foreign(session, memory, view))))
+}
+
+fn is_generic(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = object.py();
+    let import = || -> PyResult<Py<PyType>> {
+        Ok(py.import("numpy")?.getattr("generic")?.cast_into::<PyType>()?.unbind())
+    };
+    object.is_instance(GENERIC.get_or_try_init(py, import)?.bind(py))
+}
+
+/// A scalar of NumPy's, which keeps its dtype.
+fn strong<'a>(object: &Bound<'_, PyAny>) -> PyResult<Option<Argument<'a>>> {
+    let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
+    let array = array.cast_into::<PyUntypedArray>()?;
+    if !array.shape().is_empty() {
+        return Ok(None);
+    }
+    let Some((memory, view)) = borrowed(&array) else { return Ok(None) };
+    let bytes = memory.read().expect("a scalar that nobody writes");
+    Ok(Some(Argument::Strong(Scalar::from_bytes(view.dtype, &bytes[..view.dtype.itemsize()]))))
+}

@@ -1,0 +1,112 @@
+//! `a[key]` and `a[key] = value`. What is not basic indexing is NumPy's.
+
+use dappled::graph::{Array, Operand};
+use dappled::protocol::slice::Item;
+use dappled::view::{Indexed, indexed};
+use dappled_kernels::{Casting, DType, Kind, Scalar, Weak, can_cast};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
+
+use super::class::NdArray;
+use super::given::{Argument, argument};
+use super::{scalars, slow};
+use crate::errors::Raise;
+use crate::index::slice_item;
+
+/// A key of basic indexing; None if it is another.
+fn basic(key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Item>>> {
+    match key.cast::<PyTuple>() {
+        Ok(items) => items.iter().map(|part| item(&part)).collect(),
+        Err(_) => Ok(item(key)?.map(|item| vec![item])),
+    }
+}
+
+fn item(object: &Bound<'_, PyAny>) -> PyResult<Option<Item>> {
+    if let Ok(slice) = object.cast::<PySlice>() {
+        return slice_item(slice).map(Some);
+    }
+    if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
+        return Ok(object.extract::<i64>().ok().map(Item::Index));
+    }
+    if object.is_none() {
+        return Ok(Some(Item::NewAxis));
+    }
+    if object.is_instance_of::<PyEllipsis>() {
+        return Ok(Some(Item::Ellipsis));
+    }
+    match crate::convert::is_int(object) {
+        true => Ok(object.extract::<i64>().ok().map(Item::Index)),
+        false => Ok(None),
+    }
+}
+
+fn selected(array: &Array, items: &[Item]) -> PyResult<Indexed> {
+    indexed(array.view(), items).map_err(|error| dappled::graph::GraphError::from(error).raise())
+}
+
+/// May a value be written into this dtype here? What may raise or warn is NumPy's to do.
+fn fits(value: &Argument<'_>, target: DType) -> bool {
+    let quiet = |from: DType| from.kind() != Kind::Complex || target.kind() == Kind::Complex;
+    match value {
+        Argument::Ours(array) => quiet(array.dtype()),
+        Argument::Theirs(array) => quiet(array.dtype()),
+        Argument::Strong(value) => can_cast(value.dtype(), target, Casting::SameKind),
+        Argument::Weak(Weak::Float, value) if target.is_integral() => small_enough(*value, target),
+        Argument::Weak(Weak::Complex, _) => target.kind() == Kind::Complex,
+        Argument::Weak(..) => !value.overflows(target),
+    }
+}
+
+/// Is a float's whole part surely inside an integer dtype?
+fn small_enough(value: Scalar, target: DType) -> bool {
+    let bits = 8 * target.itemsize() as i32 - 1;
+    let number = value.get::<f64>().unwrap_or(f64::NAN);
+    target != DType::Bool && number.abs() < 2f64.powi(bits) && (number >= 0.0 || target.kind() == Kind::Signed)
+}
+
+#[pymethods]
+impl NdArray {
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let (Some(array), Some(items)) = (slf.get().array(), basic(key)?) else {
+            return slow::function(py, "getitem")?.call1((slf, key));
+        };
+        let found = selected(array, &items)?;
+        match found.is_element {
+            true => {
+                let offset = found.view.offset;
+                scalars::to_numpy(py, array.element(offset).map_err(Raise::raise)?)
+            }
+            false => NdArray::view_of(slf, found.view),
+        }
+    }
+
+    fn __setitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        let own = slf.get();
+        own.check_writeable()?;
+        if let (Some(array), Some(items)) = (own.array(), basic(key)?)
+            && let Some(value) = argument(value)?
+            && fits(&value, array.dtype())
+        {
+            let target = array.with_view(selected(array, &items)?.view);
+            return written(py, &target, &value);
+        }
+        slow::function(py, "setitem")?.call1((slf, key, value)).map(drop)
+    }
+}
+
+/// Writes a value that fits.
+pub fn written(py: Python<'_>, target: &Array, value: &Argument<'_>) -> PyResult<()> {
+    let operand = match value {
+        Argument::Ours(array) => Operand::Array(array),
+        Argument::Theirs(array) => Operand::Array(array),
+        Argument::Strong(value) | Argument::Weak(_, value) => Operand::Scalar(*value),
+    };
+    let large = target.view().len() > LARGE;
+    let done = if large { py.detach(|| target.assign(operand)) } else { target.assign(operand) };
+    done.map_err(Raise::raise)
+}
+
+/// From so many elements on, other Python threads may run meanwhile.
+const LARGE: usize = 1 << 14;

@@ -1,0 +1,245 @@
+//! Python's operators.
+
+use dappled::graph::Operand;
+use dappled_kernels::{Casting, DType, Op, can_cast};
+use pyo3::prelude::*;
+use pyo3::pyclass::CompareOp;
+
+use super::class::NdArray;
+use super::slow;
+use super::ufunc::{apply, numpy_name};
+use crate::errors::Raise;
+
+type Object<'py> = Bound<'py, PyAny>;
+
+/// Does an object want its own operator tried, as NumPy decides it?
+fn defers(other: &Object<'_>) -> PyResult<bool> {
+    let class = other.get_type();
+    if class.is(&other.py().get_type::<NdArray>()) {
+        return Ok(false);
+    }
+    match class.getattr_opt("__array_ufunc__")? {
+        Some(found) => Ok(found.is_none()),
+        None => Ok(false),
+    }
+}
+
+fn binary<'py>(op: Op, left: &Object<'py>, right: &Object<'py>, other: &Object<'py>) -> PyResult<Object<'py>> {
+    let py = left.py();
+    match defers(other)? {
+        true => Ok(py.NotImplemented().into_bound(py)),
+        false => apply(py, op, &[left, right]),
+    }
+}
+
+fn by_numpy<'py>(name: &str, left: &Object<'py>, right: &Object<'py>, other: &Object<'py>) -> PyResult<Object<'py>> {
+    let py = left.py();
+    match defers(other)? {
+        true => Ok(py.NotImplemented().into_bound(py)),
+        false => slow::ufunc(py, name, &[left, right]),
+    }
+}
+
+/// `a op= b`: the value first, then written over `a`, cast as NumPy allows it.
+fn in_place<'py>(op: Op, own: &Bound<'py, NdArray>, other: &Object<'py>) -> PyResult<()> {
+    let value = apply(own.py(), op, &[own.as_any(), other])?;
+    store(numpy_name(op), own, &value)
+}
+
+fn in_place_by_numpy<'py>(name: &str, own: &Bound<'py, NdArray>, other: &Object<'py>) -> PyResult<()> {
+    let value = slow::ufunc(own.py(), name, &[own.as_any(), other])?;
+    store(name, own, &value)
+}
+
+fn store<'py>(name: &str, own: &Bound<'py, NdArray>, value: &Object<'py>) -> PyResult<()> {
+    let array = own.get();
+    let (Some(target), Ok(result)) = (array.array(), value.cast::<NdArray>()) else {
+        return slow::function(own.py(), "store")?.call1((name, own, value)).map(drop);
+    };
+    let fits = result.get().array().filter(|result| {
+        result.shape() == target.shape()
+            && can_cast(result.dtype(), target.dtype(), Casting::SameKind)
+            && array.is_writeable()
+    });
+    match fits {
+        Some(result) => target.assign(Operand::Array(result)).map_err(Raise::raise),
+        None => slow::function(own.py(), "store")?.call1((name, own, value)).map(drop),
+    }
+}
+
+/// `a ** 2` and its like, which NumPy does by cheaper functions.
+fn power<'py>(own: &Bound<'py, NdArray>, exponent: &Object<'py>) -> PyResult<Object<'py>> {
+    let weak = super::scalars::weak(exponent);
+    let number = weak.and_then(|(_, value)| value.cast(DType::Float64).get::<f64>());
+    let cheaper = own.get().array().zip(number).and_then(|(array, number)| cheap(array.dtype(), number));
+    match cheaper {
+        Some(op) => apply(own.py(), op, &[own.as_any()]),
+        None => by_numpy("power", own.as_any(), exponent, exponent),
+    }
+}
+
+fn cheap(dtype: DType, exponent: f64) -> Option<Op> {
+    match exponent {
+        2.0 if dtype != DType::Bool => Some(Op::Square),
+        0.5 if !dtype.is_integral() && Op::Sqrt.has_loop(dtype) => Some(Op::Sqrt),
+        _ => None,
+    }
+}
+
+
+#[pymethods]
+impl NdArray {
+    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Add, slf, other, other)
+    }
+    fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Add, other, slf, other)
+    }
+    fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Subtract, slf, other, other)
+    }
+    fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Subtract, other, slf, other)
+    }
+    fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Multiply, slf, other, other)
+    }
+    fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Multiply, other, slf, other)
+    }
+    fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Divide, slf, other, other)
+    }
+    fn __rtruediv__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Divide, other, slf, other)
+    }
+    fn __floordiv__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::FloorDivide, slf, other, other)
+    }
+    fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::FloorDivide, other, slf, other)
+    }
+    fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Remainder, slf, other, other)
+    }
+    fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Remainder, other, slf, other)
+    }
+    fn __and__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::And, slf, other, other)
+    }
+    fn __rand__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::And, other, slf, other)
+    }
+    fn __or__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Or, slf, other, other)
+    }
+    fn __ror__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Or, other, slf, other)
+    }
+    fn __xor__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Xor, slf, other, other)
+    }
+    fn __rxor__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        binary(Op::Xor, other, slf, other)
+    }
+    fn __lshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        by_numpy("left_shift", slf, other, other)
+    }
+    fn __rlshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        by_numpy("left_shift", other, slf, other)
+    }
+    fn __rshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        by_numpy("right_shift", slf, other, other)
+    }
+    fn __rrshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        by_numpy("right_shift", other, slf, other)
+    }
+    fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        by_numpy("matmul", slf, other, other)
+    }
+    fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        by_numpy("matmul", other, slf, other)
+    }
+    fn __divmod__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        by_numpy("divmod", slf, other, other)
+    }
+    fn __rdivmod__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
+        by_numpy("divmod", other, slf, other)
+    }
+    fn __pow__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>, modulo: &Object<'py>) -> PyResult<Object<'py>> {
+        match modulo.is_none() {
+            true => power(slf, other),
+            false => Ok(slf.py().NotImplemented().into_bound(slf.py())),
+        }
+    }
+    fn __rpow__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>, modulo: &Object<'py>) -> PyResult<Object<'py>> {
+        match modulo.is_none() {
+            true => by_numpy("power", other, slf, other),
+            false => Ok(slf.py().NotImplemented().into_bound(slf.py())),
+        }
+    }
+    fn __richcmp__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>, op: CompareOp) -> PyResult<Object<'py>> {
+        let op = match op {
+            CompareOp::Eq => Op::Equal,
+            CompareOp::Ne => Op::NotEqual,
+            CompareOp::Lt => Op::Less,
+            CompareOp::Le => Op::LessEqual,
+            CompareOp::Gt => Op::Greater,
+            CompareOp::Ge => Op::GreaterEqual,
+        };
+        binary(op, slf, other, other)
+    }
+    fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
+        apply(slf.py(), Op::Negative, &[slf.as_any()])
+    }
+    fn __pos__<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
+        slow::ufunc(slf.py(), "positive", &[slf.as_any()])
+    }
+    fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
+        apply(slf.py(), Op::Absolute, &[slf.as_any()])
+    }
+    fn __invert__<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
+        apply(slf.py(), Op::Not, &[slf.as_any()])
+    }
+    fn __iadd__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place(Op::Add, slf, other)
+    }
+    fn __isub__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place(Op::Subtract, slf, other)
+    }
+    fn __imul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place(Op::Multiply, slf, other)
+    }
+    fn __itruediv__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place(Op::Divide, slf, other)
+    }
+    fn __ifloordiv__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place(Op::FloorDivide, slf, other)
+    }
+    fn __imod__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place(Op::Remainder, slf, other)
+    }
+    fn __iand__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place(Op::And, slf, other)
+    }
+    fn __ior__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place(Op::Or, slf, other)
+    }
+    fn __ixor__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place(Op::Xor, slf, other)
+    }
+    fn __ilshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place_by_numpy("left_shift", slf, other)
+    }
+    fn __irshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place_by_numpy("right_shift", slf, other)
+    }
+    fn __ipow__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>, _modulo: &Object<'py>) -> PyResult<()> {
+        let value = power(slf, other)?;
+        store("power", slf, &value)
+    }
+    fn __imatmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
+        in_place_by_numpy("matmul", slf, other)
+    }
+}

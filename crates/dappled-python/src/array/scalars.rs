@@ -1,0 +1,63 @@
+//! Single values: NumPy's scalars, Python's numbers, and ours.
+
+use dappled_kernels::{Bool, DType, Scalar};
+use half::f16;
+use num_complex::{Complex32, Complex64};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+
+/// NumPy's scalar of this value.
+pub fn to_numpy(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
+    static TYPES: PyOnceLock<Vec<Py<PyAny>>> = PyOnceLock::new();
+    let types = TYPES.get_or_try_init(py, || -> PyResult<Vec<Py<PyAny>>> {
+        let numpy = py.import("numpy")?;
+        DType::ALL.iter().map(|dtype| Ok(numpy.getattr(dtype.name())?.unbind())).collect()
+    })?;
+    types[value.dtype() as usize].bind(py).call1((to_python(py, value)?,))
+}
+
+/// Python's number of this value: `item()`.
+pub fn to_python(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
+    let float = |value: f64| Ok(PyFloat::new(py, value).into_any());
+    match value.dtype() {
+        DType::Bool => Ok(PyBool::new(py, truth(value)).to_owned().into_any()),
+        DType::Float16 => float(value.get::<f16>().unwrap_or_default().into()),
+        DType::Float32 => float(value.get::<f32>().unwrap_or_default().into()),
+        DType::Float64 => float(value.get::<f64>().unwrap_or_default()),
+        DType::Complex64 => {
+            let number = value.get::<Complex32>().unwrap_or_default();
+            Ok(PyComplex::from_doubles(py, number.re.into(), number.im.into()).into_any())
+        }
+        DType::Complex128 => {
+            let number = value.get::<Complex64>().unwrap_or_default();
+            Ok(PyComplex::from_doubles(py, number.re, number.im).into_any())
+        }
+        DType::UInt64 => Ok(value.get::<u64>().unwrap_or(0).into_pyobject(py)?.into_any()),
+        _ => {
+            let number = value.cast(DType::Int64).get::<i64>().unwrap_or(0);
+            Ok(number.into_pyobject(py)?.into_any())
+        }
+    }
+}
+
+fn truth(value: Scalar) -> bool {
+    value.get::<Bool>().is_some_and(Bool::is_true)
+}
+
+/// A Python number, exactly of Python's own class, as a weak scalar.
+pub fn weak(object: &Bound<'_, PyAny>) -> Option<(dappled_kernels::Weak, Scalar)> {
+    use dappled_kernels::Weak;
+    if let Ok(number) = object.cast_exact::<PyFloat>() {
+        return Some((Weak::Float, Scalar::new(number.value())));
+    }
+    if object.is_exact_instance_of::<PyInt>() {
+        let number: Option<i64> = object.extract().ok();
+        return number.map(|number| (Weak::Int, Scalar::new(number)));
+    }
+    if let Ok(truth) = object.cast_exact::<PyBool>() {
+        return Some((Weak::Bool, Scalar::new(Bool::from(truth.is_true()))));
+    }
+    let number = object.cast_exact::<PyComplex>().ok()?;
+    Some((Weak::Complex, Scalar::new(Complex64::new(number.real(), number.imag()))))
+}

@@ -1,0 +1,63 @@
+//! The one session of a Python program.
+
+use std::sync::OnceLock;
+
+use dappled::graph::Session;
+use dappled_fabric::{Settings, connect_with};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+static SESSION: OnceLock<Session> = OnceLock::new();
+
+/// The session; the first call looks for other ranks.
+pub fn session(py: Python<'_>) -> PyResult<&'static Session> {
+    if let Some(session) = SESSION.get() {
+        return Ok(session);
+    }
+    let prefix: String = py.import("sys")?.getattr("prefix")?.extract()?;
+    let settings = Settings { prefix: Some(prefix.into()), ..Settings::default() };
+    let fabric =
+        connect_with(&settings).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    Ok(SESSION.get_or_init(|| Session::new(fabric)))
+}
+
+/// How many ranks there are.
+#[pyfunction]
+pub fn ranks(py: Python<'_>) -> PyResult<u64> {
+    Ok(session(py)?.fabric().size())
+}
+
+/// Which of the ranks this is.
+#[pyfunction]
+pub fn rank(py: Python<'_>) -> PyResult<u64> {
+    Ok(session(py)?.fabric().rank())
+}
+
+/// Tells the other ranks that nothing more will come; the last thing that is done.
+#[pyfunction]
+pub fn leave() -> PyResult<()> {
+    let left = SESSION.get().map_or(Ok(()), |session| session.fabric().leave());
+    left.map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// Ends all ranks at once, where there are others.
+#[pyfunction]
+pub fn abort(status: i32) {
+    if let Some(session) = SESSION.get()
+        && session.fabric().size() > 1
+    {
+        session.fabric().abort(status)
+    }
+}
+
+/// Counts of memory: arrays that got fresh memory, that reused some, and bytes kept for reuse.
+#[pyfunction]
+pub fn memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let stats = session(py)?.memory_stats();
+    let counts = PyDict::new(py);
+    counts.set_item("made", stats.made)?;
+    counts.set_item("reused", stats.reused)?;
+    counts.set_item("kept", stats.kept)?;
+    Ok(counts)
+}

@@ -1,0 +1,390 @@
+//! Other views of the same elements, and copies.
+
+use dappled::graph::{Array, GraphError};
+use dappled::view;
+use dappled_kernels::{Casting, Kind, View, can_cast};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::class::NdArray;
+use super::conversion::{axes_argument, shape_argument};
+use super::given::argument;
+use super::indexing::written;
+use super::{dtypes, scalars, slow};
+use crate::errors::Raise;
+
+fn raised(error: view::ViewError) -> PyErr {
+    GraphError::from(error).raise()
+}
+
+fn owned(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
+    Ok(Bound::new(py, NdArray::owned(array))?.into_any())
+}
+
+/// Arguments that may come one by one or as one tuple.
+fn spread<'py>(args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    match args.len() {
+        1 => args.get_item(0),
+        _ => Ok(args.clone().into_any()),
+    }
+}
+
+fn reversed(ndim: usize) -> Vec<usize> {
+    (0..ndim).rev().collect()
+}
+
+/// The elements in C order in another shape: a view where strides can say it, else a copy.
+fn reshape<'py>(
+    owner: &Bound<'py, NdArray>,
+    array: &Array,
+    shape: &[usize],
+    copy: Option<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = owner.py();
+    match (view::reshaped(array.view(), shape), copy) {
+        (Some(view), None | Some(false)) => NdArray::view_of(owner, view),
+        (None, Some(false)) => {
+            Err(PyValueError::new_err("Unable to avoid creating a copy while reshaping."))
+        }
+        _ => {
+            let copy = py.detach(|| array.copied()).map_err(Raise::raise)?;
+            let view = view::reshaped(copy.view(), shape).expect("in C order any shape is a view");
+            owned(py, copy.with_view(view))
+        }
+    }
+}
+
+/// A copy whose axes lie in this order in memory.
+fn copied_in(py: Python<'_>, array: &Array, order: &[usize]) -> PyResult<Array> {
+    let turned = array.transposed(order);
+    let copy = py.detach(|| turned.copied()).map_err(Raise::raise)?;
+    Ok(copy.transposed(&view::moved(order)))
+}
+
+/// The order of axes that NumPy's letter means for a copy of this view.
+pub fn order_of(view: &View, letter: char) -> PyResult<Vec<usize>> {
+    let ndim = view.shape.len();
+    let is_f = || view.transposed().is_contiguous() && !view.is_contiguous();
+    match letter {
+        'C' | 'c' => Ok((0..ndim).collect()),
+        'F' | 'f' => Ok(reversed(ndim)),
+        'A' | 'a' => Ok(if is_f() { reversed(ndim) } else { (0..ndim).collect() }),
+        'K' | 'k' => Ok(view::kept_order(view)),
+        _ => Err(PyValueError::new_err(format!("order must be one of 'C', 'F', 'A', or 'K' (got '{letter}')"))),
+    }
+}
+
+#[pymethods]
+impl NdArray {
+    /// The axes in the opposite order: a view.
+    #[getter(T)]
+    fn transposed<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(array) = slf.get().array() else {
+            return slow::function(slf.py(), "attribute")?.call1((slf, "T"));
+        };
+        NdArray::view_of(slf, array.view().transposed())
+    }
+
+    /// The axes in another order: a view.
+    #[pyo3(signature = (*axes))]
+    fn transpose<'py>(slf: &Bound<'py, Self>, axes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(array) = slf.get().array() else {
+            return slow::function(slf.py(), "method")?.call1((slf, "transpose", axes));
+        };
+        let given = spread(axes)?;
+        if axes.is_empty() || given.is_none() {
+            return NdArray::view_of(slf, array.view().transposed());
+        }
+        let order = view::axis_order(&axes_argument(&given)?, array.shape().len()).map_err(raised)?;
+        NdArray::view_of(slf, view::permuted(array.view(), &order))
+    }
+
+    /// Two axes exchanged: a view.
+    fn swapaxes<'py>(slf: &Bound<'py, Self>, axis1: i64, axis2: i64) -> PyResult<Bound<'py, PyAny>> {
+        let Some(array) = slf.get().array() else {
+            return slow::function(slf.py(), "method")?.call1((slf, "swapaxes", (axis1, axis2)));
+        };
+        let ndim = array.shape().len();
+        let axis = |given| match view::axis(given, ndim) {
+            Err(_) => Err(PyValueError::new_err(format!("bad axis argument to swapaxes: {given}"))),
+            Ok(axis) => Ok(axis),
+        };
+        let (first, second) = (view::axis(axis1, ndim).map_err(raised), axis(axis2));
+        let mut order: Vec<usize> = (0..ndim).collect();
+        order.swap(first?, second.or_else(|_| view::axis(axis2, ndim).map_err(raised))?);
+        NdArray::view_of(slf, view::permuted(array.view(), &order))
+    }
+
+    /// The elements in another shape: a view where NumPy gives one.
+    #[pyo3(signature = (*shape, order='C', copy=None))]
+    fn reshape<'py>(
+        slf: &Bound<'py, Self>,
+        shape: &Bound<'py, PyTuple>,
+        order: char,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(array) = slf.get().array() else {
+            return slow::function(slf.py(), "method")?.call1((slf, "reshape", shape));
+        };
+        let shape = view::resolved(&shape_argument(&spread(shape)?)?, array.view().len());
+        let shape = shape.map_err(raised)?;
+        let is_f = array.view().transposed().is_contiguous() && !array.view().is_contiguous();
+        match order {
+            'C' | 'c' => reshape(slf, array, &shape, copy),
+            'F' | 'f' => Self::reshaped_backwards(slf, array, shape, copy),
+            'A' | 'a' if is_f => Self::reshaped_backwards(slf, array, shape, copy),
+            'A' | 'a' => reshape(slf, array, &shape, copy),
+            _ => Err(PyValueError::new_err(format!("order must be one of 'C', 'F', or 'A' (got '{order}')"))),
+        }
+    }
+
+    /// All elements along one axis: a view where they lie evenly.
+    #[pyo3(signature = (order='C'))]
+    fn ravel<'py>(slf: &Bound<'py, Self>, order: char) -> PyResult<Bound<'py, PyAny>> {
+        let Some(array) = slf.get().array() else {
+            return slow::function(slf.py(), "method")?.call1((slf, "ravel", (order,)));
+        };
+        let order = order_of(array.view(), order)?;
+        let turned = view::permuted(array.view(), &order);
+        let turned = array.with_view(turned);
+        // NumPy gives a view of what is contiguous, else a copy.
+        match turned.view().is_contiguous() {
+            true => reshape(slf, &turned, &[turned.view().len()], None),
+            false => reshape(slf, &turned, &[turned.view().len()], Some(true)),
+        }
+    }
+
+    /// A copy along one axis.
+    #[pyo3(signature = (order='C'))]
+    fn flatten<'py>(slf: &Bound<'py, Self>, order: char) -> PyResult<Bound<'py, PyAny>> {
+        let Some(array) = slf.get().array() else {
+            return slow::function(slf.py(), "method")?.call1((slf, "flatten", (order,)));
+        };
+        let order = order_of(array.view(), order)?;
+        let turned = array.transposed(&order);
+        reshape(slf, &turned, &[turned.view().len()], Some(true))
+    }
+
+    /// Without axes of length 1: a view.
+    #[pyo3(signature = (axis=None))]
+    fn squeeze<'py>(slf: &Bound<'py, Self>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(array) = slf.get().array() else {
+            return slow::function(slf.py(), "method")?.call1((slf, "squeeze", (axis,)));
+        };
+        let (own, ndim) = (array.view(), array.shape().len());
+        let dropped: Vec<usize> = match axis {
+            None => (0..ndim).filter(|&axis| own.shape[axis] == 1).collect(),
+            Some(axes) => {
+                let axes = axes_argument(axes)?.into_iter().map(|axis| view::axis(axis, ndim));
+                axes.collect::<Result<_, _>>().map_err(raised)?
+            }
+        };
+        if dropped.iter().any(|&axis| own.shape[axis] != 1) {
+            let message = "cannot select an axis to squeeze out which has size not equal to one";
+            return Err(PyValueError::new_err(message));
+        }
+        let kept: Vec<usize> = (0..ndim).filter(|axis| !dropped.contains(axis)).collect();
+        NdArray::view_of(slf, view::permuted(own, &kept))
+    }
+
+    /// The diagonal along two axes: a view, which may not be written, as in NumPy.
+    #[pyo3(signature = (offset=0, axis1=0, axis2=1))]
+    fn diagonal<'py>(slf: &Bound<'py, Self>, offset: i64, axis1: i64, axis2: i64) -> PyResult<Bound<'py, PyAny>> {
+        let Some(array) = slf.get().array() else {
+            return slow::function(slf.py(), "method")?.call1((slf, "diagonal", (offset, axis1, axis2)));
+        };
+        let ndim = array.shape().len();
+        if ndim < 2 {
+            return Err(PyValueError::new_err("diag requires an array of at least two dimensions"));
+        }
+        let first = view::axis(axis1, ndim).map_err(raised)?;
+        let second = view::axis(axis2, ndim).map_err(raised)?;
+        if first == second {
+            return Err(PyValueError::new_err("axis1 and axis2 cannot be the same"));
+        }
+        let found = NdArray::view_of(slf, view::diagonal(array.view(), offset, first, second))?;
+        found.setattr("_writeable", false)?;
+        Ok(found)
+    }
+
+    /// Repeated to a shape: a view that may not be written.
+    fn _broadcast_to<'py>(slf: &Bound<'py, Self>, shape: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(array) = slf.get().array() else { return Ok(None) };
+        let shape: Vec<usize> = shape_argument(shape)?.into_iter().map(|length| length.max(0) as usize).collect();
+        let Some(view) = array.view().broadcast(&shape) else { return Ok(None) };
+        let found = NdArray::view_of(slf, view)?;
+        found.setattr("_writeable", false)?;
+        Ok(Some(found))
+    }
+
+    /// A view with other strides, in bytes: whoever calls it knows that they stay inside.
+    fn _strided<'py>(
+        slf: &Bound<'py, Self>,
+        offset: isize,
+        shape: Vec<usize>,
+        strides: Vec<isize>,
+        dtype: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (Some(array), Some(dtype)) = (slf.get().array(), dtypes::from_any(dtype)?) else {
+            return Ok(None);
+        };
+        let offset = (array.view().offset as isize + offset) as usize;
+        NdArray::view_of(slf, View { dtype, offset, shape, strides }).map(Some)
+    }
+
+    /// A copy, in C order unless another is asked for. No memory is copied until one is written.
+    #[pyo3(signature = (order='C'))]
+    fn copy<'py>(slf: &Bound<'py, Self>, order: char) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let Some(array) = slf.get().array() else {
+            return slow::function(py, "method")?.call1((slf, "copy", (order,)));
+        };
+        owned(py, copied_in(py, array, &order_of(array.view(), order)?)?)
+    }
+
+    /// A copy in another dtype; its values are computed when they are needed.
+    #[pyo3(signature = (dtype, order='K', casting="unsafe", subok=true, copy=true))]
+    fn astype<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: &Bound<'py, PyAny>,
+        order: char,
+        casting: &str,
+        subok: bool,
+        copy: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let by_numpy = || -> PyResult<Bound<'py, PyAny>> {
+            let options = PyDict::new(py);
+            options.set_item("order", order)?;
+            options.set_item("casting", casting)?;
+            options.set_item("subok", subok)?;
+            options.set_item("copy", copy)?;
+            slow::function(py, "method")?.call1((slf, "astype", (dtype,), options))
+        };
+        let (Some(array), Some(to)) = (slf.get().array(), dtypes::from_any(dtype)?) else {
+            return by_numpy();
+        };
+        let rule = match casting {
+            "no" | "equiv" => Casting::No,
+            "safe" => Casting::Safe,
+            "same_kind" => Casting::SameKind,
+            "unsafe" => Casting::Unsafe,
+            _ => return by_numpy(),
+        };
+        let warns = array.dtype().kind() == Kind::Complex && !matches!(to.kind(), Kind::Complex | Kind::Bool);
+        if warns || !can_cast(array.dtype(), to, rule) {
+            return by_numpy();
+        }
+        let wanted = order_of(array.view(), order)?;
+        if to == array.dtype() {
+            let same_order = view::permuted(array.view(), &wanted).is_contiguous() || matches!(order, 'K' | 'k');
+            return match !copy && same_order {
+                true => Ok(slf.clone().into_any()),
+                false => owned(py, copied_in(py, array, &wanted)?),
+            };
+        }
+        let cast = array.transposed(&wanted).cast(to).map_err(Raise::raise)?;
+        owned(py, cast.transposed(&view::moved(&wanted)))
+    }
+
+    /// Writes one value everywhere.
+    fn fill<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        slf.get().check_writeable()?;
+        slf.as_any().set_item(pyo3::types::PyEllipsis::get(slf.py()), value)
+    }
+
+    /// One element as Python's number.
+    #[pyo3(signature = (*args))]
+    fn item<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.get().array() {
+            Some(array) if args.is_empty() && array.view().len() == 1 => {
+                let value = array.element(array.view().offset).map_err(Raise::raise)?;
+                scalars::to_python(py, value)
+            }
+            _ => slow::function(py, "item")?.call1((slf, args)),
+        }
+    }
+
+    /// The real part: a view.
+    #[getter]
+    fn real<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match slf.get().array() {
+            Some(array) if array.dtype().kind() == Kind::Complex => {
+                NdArray::view_of(slf, part_of_complex(array.view(), 0))
+            }
+            Some(_) => Ok(slf.clone().into_any()),
+            None => slow::function(slf.py(), "attribute")?.call1((slf, "real")),
+        }
+    }
+
+    #[setter]
+    fn set_real<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let real = slf.getattr("real")?;
+        real.set_item(pyo3::types::PyEllipsis::get(slf.py()), value)
+    }
+
+    /// The imaginary part: a view, or zeros that may not be written.
+    #[getter]
+    fn imag<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.get().array() {
+            Some(array) if array.dtype().kind() == Kind::Complex => {
+                let half = array.dtype().itemsize() / 2;
+                NdArray::view_of(slf, part_of_complex(array.view(), half))
+            }
+            Some(array) => {
+                let zero = dappled_kernels::Scalar::from_bytes(array.dtype(), &[0; 16][..array.dtype().itemsize()]);
+                let zeros = owned(py, Array::filled(array.session(), array.shape(), zero))?;
+                zeros.setattr("_writeable", false)?;
+                Ok(zeros)
+            }
+            None => slow::function(py, "attribute")?.call1((slf, "imag")),
+        }
+    }
+
+    #[setter]
+    fn set_imag<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        match slf.get().array() {
+            Some(array) if array.dtype().kind() != Kind::Complex => {
+                Err(pyo3::exceptions::PyTypeError::new_err("array does not have imaginary part to set"))
+            }
+            _ => slf.getattr("imag")?.set_item(pyo3::types::PyEllipsis::get(slf.py()), value),
+        }
+    }
+}
+
+impl NdArray {
+    /// In Fortran's order: all axes turned around, before and after.
+    fn reshaped_backwards<'py>(
+        slf: &Bound<'py, Self>,
+        array: &Array,
+        mut shape: Vec<usize>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        shape.reverse();
+        let turned = array.with_view(array.view().transposed());
+        let found = reshape(slf, &turned, &shape, copy)?;
+        let found = found.cast_into::<NdArray>()?;
+        let view = found.get().ours()?.view().transposed();
+        match found.get().has_base() {
+            true => NdArray::view_of(slf, view),
+            false => owned(slf.py(), found.get().ours()?.with_view(view)),
+        }
+    }
+}
+
+fn part_of_complex(view: &View, at: usize) -> View {
+    View { dtype: view.dtype.real(), offset: view.offset + at, shape: view.shape.clone(), strides: view.strides.clone() }
+}
+
+/// Copies values over an array: `copyto` without a mask.
+#[pyfunction]
+pub fn overwrite<'py>(target: &Bound<'py, NdArray>, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+    let (Some(array), Some(value)) = (target.get().array(), argument(value)?) else {
+        return Ok(false);
+    };
+    written(target.py(), array, &value).map(|()| true)
+}
+

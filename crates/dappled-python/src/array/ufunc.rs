@@ -1,0 +1,167 @@
+//! Operations, element by element, on whatever Python hands over.
+
+use dappled::graph::{common, loop_dtype, ufunc};
+use dappled_kernels::{DType, Op};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::class::result;
+use super::given::{Argument, argument};
+use super::session::session;
+use super::slow;
+use crate::errors::Raise;
+
+/// The operations by NumPy's names of them.
+const NAMES: [(&str, Op); 22] = [
+    ("add", Op::Add),
+    ("subtract", Op::Subtract),
+    ("multiply", Op::Multiply),
+    ("divide", Op::Divide),
+    ("floor_divide", Op::FloorDivide),
+    ("remainder", Op::Remainder),
+    ("minimum", Op::Minimum),
+    ("maximum", Op::Maximum),
+    ("bitwise_and", Op::And),
+    ("bitwise_or", Op::Or),
+    ("bitwise_xor", Op::Xor),
+    ("equal", Op::Equal),
+    ("not_equal", Op::NotEqual),
+    ("less", Op::Less),
+    ("less_equal", Op::LessEqual),
+    ("greater", Op::Greater),
+    ("greater_equal", Op::GreaterEqual),
+    ("negative", Op::Negative),
+    ("absolute", Op::Absolute),
+    ("sqrt", Op::Sqrt),
+    ("square", Op::Square),
+    ("invert", Op::Not),
+];
+
+/// NumPy's name of an operation.
+pub fn numpy_name(op: Op) -> &'static str {
+    NAMES.iter().find(|known| known.1 == op).map_or("where", |known| known.0)
+}
+
+/// The names of the ufuncs that are native.
+#[pyfunction]
+pub fn native_names() -> Vec<&'static str> {
+    NAMES.iter().map(|known| known.0).collect()
+}
+
+/// An operation; by NumPy where an argument or the loop is not native.
+pub fn apply<'py>(
+    py: Python<'py>,
+    op: Op,
+    objects: &[&Bound<'py, PyAny>],
+) -> PyResult<Bound<'py, PyAny>> {
+    match native(py, op, objects)? {
+        Some(result) => Ok(result),
+        None => slow::ufunc(py, numpy_name(op), objects),
+    }
+}
+
+fn native<'py>(
+    py: Python<'py>,
+    op: Op,
+    objects: &[&Bound<'py, PyAny>],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut arguments = Vec::with_capacity(objects.len());
+    for object in objects {
+        match argument(object)? {
+            Some(argument) => arguments.push(argument),
+            None => return Ok(None),
+        }
+    }
+    computed(py, op, &arguments)
+}
+
+fn computed<'py>(
+    py: Python<'py>,
+    op: Op,
+    arguments: &[Argument<'_>],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let given: Vec<_> = arguments.iter().map(Argument::given).collect();
+    let has_array = arguments.iter().any(|argument| matches!(argument, Argument::Ours(_) | Argument::Theirs(_)));
+    let dtype = match loop_dtype(op, common(&given)) {
+        Ok(dtype) if has_array => dtype,
+        _ => return Ok(None),
+    };
+    if !is_exact(op, &given, dtype) || arguments.iter().any(|one| one.overflows(dtype)) {
+        return Ok(None);
+    }
+    let session = session(py)?;
+    let array = ufunc(session, op, &given).map_err(Raise::raise)?;
+    result(py, array).map(Some)
+}
+
+/// NumPy compares int64 with uint64 exactly, though they promote to float64.
+fn is_exact(op: Op, given: &[dappled::graph::Given<'_>], dtype: DType) -> bool {
+    let integral = |given: &dappled::graph::Given<'_>| {
+        given.dtype().is_none_or(DType::is_integral)
+    };
+    !(op.is_comparison() && dtype == DType::Float64 && given.iter().all(integral))
+}
+
+/// `where(condition, a, b)`, if all of it is native.
+#[pyfunction]
+pub fn where_<'py>(
+    py: Python<'py>,
+    condition: &Bound<'py, PyAny>,
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    native(py, Op::Select, &[condition, a, b])
+}
+
+/// A universal function: NumPy's, on our arrays.
+#[pyclass(frozen, dict, name = "ufunc", module = "dappled")]
+pub struct Ufunc {
+    op: Option<Op>,
+    /// NumPy's own.
+    #[pyo3(get, name = "_numpy")]
+    numpy: Py<PyAny>,
+}
+
+#[pymethods]
+impl Ufunc {
+    #[new]
+    fn new(numpy: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let name: String = numpy.getattr("__name__")?.extract()?;
+        let op = NAMES.iter().find(|known| known.0 == name).map(|known| known.1);
+        Ok(Self { op, numpy: numpy.clone().unbind() })
+    }
+
+    /// Is it computed natively?
+    #[getter]
+    fn _native(&self) -> bool {
+        self.op.is_some()
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if let (Some(op), None) = (slf.get().op, kwargs)
+            && args.len() == op.arity()
+        {
+            let objects: Vec<Bound<'py, PyAny>> = args.iter().collect();
+            let objects: Vec<&Bound<'py, PyAny>> = objects.iter().collect();
+            if let Some(result) = native(py, op, &objects)? {
+                return Ok(result);
+            }
+        }
+        slow::function(py, "call")?.call1((slf, args, kwargs))
+    }
+
+    /// What is not here is what NumPy's ufunc has: `nin`, `types`, `identity`, …
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.numpy.bind(py).getattr(name)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.numpy.bind(py).repr()?.extract()
+    }
+}

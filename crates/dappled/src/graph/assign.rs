@@ -1,0 +1,152 @@
+//! Writes: each makes the next version, in place where nobody needs the old one.
+
+use std::sync::Arc;
+
+use dappled_kernels::{Buffer, DType, Element, Scalar, View};
+
+use super::evaluate::{gathered, local_bytes, value, write};
+use super::map::Operand;
+use super::node::{Arg, Node, State};
+use super::outside::copy_outside;
+use super::{Array, GraphError, Session};
+use crate::run::RunError;
+use crate::view::through;
+
+impl Array {
+    /// Writes a value over this array or view, as `a[...] = value` does, cast to its dtype. Who was
+    /// asked before still reads what was there then.
+    pub fn assign<'a>(&self, value: impl Into<Operand<'a>>) -> Result<(), GraphError> {
+        let arg = match value.into() {
+            Operand::Scalar(value) => Arg::Scalar(value.cast(self.dtype())),
+            Operand::Array(array) => Arg::Part(array.versions.current(), fitted(array, self.shape())?),
+        };
+        if self.view().is_empty() {
+            return Ok(());
+        }
+        self.store(arg)
+    }
+
+    /// Writes one value everywhere.
+    pub fn fill<T: Element>(&self, value: T) -> Result<(), GraphError> {
+        self.assign(Scalar::new(value))
+    }
+
+    fn store(&self, arg: Arg) -> Result<(), GraphError> {
+        let session = self.session();
+        let node = self.versions.current();
+        if !node.layout.is_whole() && through(self.view(), &node.base).is_none() {
+            return self.store_by_gathering(&node, arg);
+        }
+        if self.versions.is_lent() {
+            return self.store_in_place(&node, arg);
+        }
+        // Two holders: the box and this function. A third needs the old values.
+        let alone = Arc::strong_count(&node) == 2;
+        if alone {
+            let memory = value(session, &node)?;
+            return write(session, &node, self.view(), &memory, &arg);
+        }
+        let next = next_version(session, &node, self.view(), &arg)?;
+        self.versions.replace(next);
+        Ok(())
+    }
+
+    /// Somebody outside sees the memory: the result is computed beside it first, where the value
+    /// may read what is written.
+    fn store_in_place(&self, node: &Arc<Node>, arg: Arg) -> Result<(), GraphError> {
+        let session = self.session();
+        let memory = value(session, node)?;
+        let arg = match arg {
+            Arg::Part(..) => {
+                let aside = gathered(session, &arg, arg.dtype(), self.shape())?;
+                let view = aside.base.clone();
+                Arg::Part(aside, view)
+            }
+            scalar => scalar,
+        };
+        write(session, node, self.view(), &memory, &arg)
+    }
+
+    /// A view that does not follow the axes of what is in pieces (a diagonal, another shape): all
+    /// is brought together, written, and shared out again.
+    fn store_by_gathering(&self, node: &Arc<Node>, arg: Arg) -> Result<(), GraphError> {
+        let session = self.session();
+        let all = Arg::Part(node.clone(), node.base.clone());
+        let whole = gathered(session, &all, node.base.dtype, &node.base.shape)?;
+        let aside = gathered(session, &arg, self.dtype(), self.shape())?;
+        let view = aside.base.clone();
+        let memory = value(session, &whole)?;
+        write(session, &whole, self.view(), &memory, &Arg::Part(aside, view))?;
+        let piece = session.freed().memory(local_bytes(node));
+        let next = stored(session, node, piece.clone());
+        write(session, &next, &node.base, &piece, &Arg::Part(whole, node.base.clone()))?;
+        self.versions.replace(next);
+        Ok(())
+    }
+
+    /// A copy that shares memory until one of the two is written.
+    pub fn copied(&self) -> Result<Array, GraphError> {
+        let node = self.versions.current();
+        match *self.view() == node.base && !self.versions.is_lent() {
+            true => Ok(Array::over(self.session(), node)),
+            false => self.cast_copy(self.dtype()),
+        }
+    }
+
+    /// A copy in C order, in another dtype.
+    pub fn cast_copy(&self, dtype: DType) -> Result<Array, GraphError> {
+        let (session, shape) = (self.session(), self.shape());
+        let base = View::c_order(dtype, shape);
+        let layout = session.layout(dtype, shape);
+        let memory = Buffer::zeroed(0);
+        let node = Node::new(session, base, layout, State::Stored(memory));
+        let memory = session.freed().memory(local_bytes(&node));
+        node.store(memory.clone());
+        write(session, &node, &node.base.clone(), &memory, &self.arg())?;
+        Ok(Array::over(session, node))
+    }
+}
+
+/// A value's view, repeated to the target's shape. Leading axes of length 1 are dropped, as in
+/// NumPy.
+fn fitted(value: &Array, shape: &[usize]) -> Result<View, GraphError> {
+    let mut view = value.view().clone();
+    while view.shape.len() > shape.len() && view.shape[0] == 1 {
+        view.shape.remove(0);
+        view.strides.remove(0);
+    }
+    let fail = || GraphError::Assigned { from: value.shape().to_vec(), to: shape.to_vec() };
+    view.broadcast(shape).ok_or_else(fail)
+}
+
+fn stored(session: &Session, like: &Node, memory: Buffer) -> Arc<Node> {
+    Node::new(session, like.base.clone(), like.layout.clone(), State::Stored(memory))
+}
+
+/// The next version: `arg` in a view of it, and what there was elsewhere.
+fn next_version(
+    session: &Session,
+    old: &Arc<Node>,
+    view: &View,
+    arg: &Arg,
+) -> Result<Arc<Node>, GraphError> {
+    let before = match (old.state(), view.len() == old.base.len()) {
+        (_, true) if old.layout.is_whole() => None,
+        (State::Full(value), _) => Some(Before::Full(value)),
+        _ => Some(Before::Memory(value(session, old)?)),
+    };
+    let memory = session.freed().memory(local_bytes(old));
+    match before {
+        Some(Before::Full(value)) => value.fill(&mut memory.write().map_err(RunError::from)?),
+        Some(Before::Memory(before)) => copy_outside(session, old, view, &before, &memory)?,
+        None => {}
+    }
+    let next = stored(session, old, memory.clone());
+    write(session, &next, view, &memory, arg)?;
+    Ok(next)
+}
+
+enum Before {
+    Full(Scalar),
+    Memory(Buffer),
+}

@@ -1,0 +1,115 @@
+//! Operations, element by element: shape, dtype and errors now, values when they are needed.
+
+use dappled_kernels::{DType, Op, Scalar, View};
+
+use super::evaluate::value;
+use super::node::{Arg, Map, Node, State};
+use super::session::HEAVIEST;
+use super::small::computed;
+use super::{Array, GraphError, Session};
+use crate::view::{self, moved, permuted};
+
+/// What an operation reads.
+#[derive(Clone, Copy)]
+pub enum Operand<'a> {
+    /// An array.
+    Array(&'a Array),
+    /// One value for all elements.
+    Scalar(Scalar),
+}
+
+impl<'a> From<&'a Array> for Operand<'a> {
+    fn from(array: &'a Array) -> Self {
+        Operand::Array(array)
+    }
+}
+
+impl From<Scalar> for Operand<'_> {
+    fn from(value: Scalar) -> Self {
+        Operand::Scalar(value)
+    }
+}
+
+impl Operand<'_> {
+    fn arg(&self, shape: &[usize]) -> Arg {
+        match self {
+            Operand::Scalar(value) => Arg::Scalar(*value),
+            Operand::Array(array) => {
+                let view = array.view().broadcast(shape).expect("the shape they broadcast to");
+                Arg::Part(array.versions.current(), view)
+            }
+        }
+    }
+
+    fn is_lent(&self) -> bool {
+        matches!(self, Operand::Array(array) if array.versions.is_lent())
+    }
+}
+
+/// An operation in a loop of this dtype on operands that broadcast; at least one is an array.
+pub fn map(
+    session: &Session,
+    op: Op,
+    dtype: DType,
+    operands: &[Operand<'_>],
+) -> Result<Array, GraphError> {
+    let shapes: Vec<&[usize]> = operands.iter().filter_map(shape_of).collect();
+    let shape = match shapes.windows(2).all(|pair| pair[0] == pair[1]) {
+        true => shapes[0].to_vec(),
+        false => view::broadcast(&shapes)?,
+    };
+    let args: Vec<Arg> = operands.iter().map(|operand| operand.arg(&shape)).collect();
+    let at_once = operands.iter().any(Operand::is_lent);
+    in_memory_order(args, shape, |args, shape| element_wise(session, op, dtype, args, shape, at_once))
+}
+
+fn shape_of<'a>(operand: &Operand<'a>) -> Option<&'a [usize]> {
+    match operand {
+        Operand::Array(array) => Some(array.shape()),
+        Operand::Scalar(_) => None,
+    }
+}
+
+/// Lays the result out as NumPy does: its axes in the order in which those of the operands run.
+fn in_memory_order(
+    args: Vec<Arg>,
+    shape: Vec<usize>,
+    ask: impl FnOnce(Vec<Arg>, &[usize]) -> Result<Array, GraphError>,
+) -> Result<Array, GraphError> {
+    let views = args.iter().filter_map(|arg| match arg {
+        Arg::Part(_, view) => Some(view),
+        Arg::Scalar(_) => None,
+    });
+    let Some(order) = view::memory_order(&views.collect::<Vec<&View>>(), shape.len()) else {
+        return ask(args, &shape);
+    };
+    let turned = args.into_iter().map(|arg| match arg {
+        Arg::Part(node, view) => Arg::Part(node, permuted(&view, &order)),
+        scalar => scalar,
+    });
+    let turned_shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    Ok(ask(turned.collect(), &turned_shape)?.transposed(&moved(&order)))
+}
+
+fn element_wise(
+    session: &Session,
+    op: Op,
+    dtype: DType,
+    args: Vec<Arg>,
+    shape: &[usize],
+    at_once: bool,
+) -> Result<Array, GraphError> {
+    let base = View::c_order(op.result(dtype), shape);
+    let small = base.len() <= session.limits().at_once;
+    if small && let Some(memory) = computed(op, dtype, &args, base.len())? {
+        return Ok(Array::whole(session, base, memory));
+    }
+    let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
+    let layout = session.layout(base.dtype, shape);
+    let state = State::Map(Map { op, dtype, args, weight }.into());
+    let node = Node::new(session, base, layout, state);
+    if small || at_once || weight > HEAVIEST {
+        value(session, &node)?;
+    }
+    Ok(Array::over(session, node))
+}

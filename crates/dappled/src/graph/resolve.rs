@@ -1,0 +1,108 @@
+//! Which loop an operation runs in: NumPy's type resolution (NEP 50).
+
+use dappled_kernels::{DType, Op, Scalar, Weak, promote, promote_weak};
+
+use super::{Array, GraphError, Operand, Session, map};
+
+/// What a Python program hands to an operation.
+#[derive(Clone, Copy)]
+pub enum Given<'a> {
+    /// An array.
+    Array(&'a Array),
+    /// A value that has a dtype of its own, such as NumPy's scalars.
+    Strong(Scalar),
+    /// A Python number, which bends to the dtype that it meets.
+    Weak(Weak, Scalar),
+}
+
+impl Given<'_> {
+    /// Its own dtype; a Python number has none.
+    pub fn dtype(&self) -> Option<DType> {
+        match self {
+            Given::Array(array) => Some(array.dtype()),
+            Given::Strong(value) => Some(value.dtype()),
+            Given::Weak(..) => None,
+        }
+    }
+}
+
+/// The dtype in which arguments meet.
+pub fn common(given: &[Given<'_>]) -> DType {
+    let strong = given.iter().filter_map(Given::dtype).reduce(promote);
+    let weak = given.iter().filter_map(|given| match given {
+        Given::Weak(weak, _) => Some(*weak),
+        _ => None,
+    });
+    weak.fold(strong, |dtype, weak| Some(dtype.map_or(default(weak), |dtype| promote_weak(dtype, weak))))
+        .unwrap_or(DType::Float64)
+}
+
+/// The dtype of a Python number by itself.
+fn default(weak: Weak) -> DType {
+    match weak {
+        Weak::Bool => DType::Bool,
+        Weak::Int => DType::Int64,
+        Weak::Float => DType::Float64,
+        Weak::Complex => DType::Complex128,
+    }
+}
+
+/// The loop of an operation for arguments that meet in this dtype.
+pub fn loop_dtype(op: Op, dtype: DType) -> Result<DType, GraphError> {
+    match op {
+        _ if op.has_loop(dtype) => Ok(dtype),
+        Op::Divide => Ok(DType::Float64),
+        _ => Err(GraphError::NoLoop { op, dtype }),
+    }
+}
+
+/// An operation as NumPy does it.
+pub fn ufunc(session: &Session, op: Op, given: &[Given<'_>]) -> Result<Array, GraphError> {
+    let dtype = loop_dtype(op, common(given))?;
+    let operands = given.iter().enumerate().map(|(at, given)| match *given {
+        Given::Array(array) => Operand::Array(array),
+        Given::Strong(value) | Given::Weak(_, value) => {
+            Operand::Scalar(value.cast(op.argument(dtype, at)))
+        }
+    });
+    map(session, op, dtype, &operands.collect::<Vec<_>>())
+}
+
+impl<'a> From<&'a Array> for Given<'a> {
+    fn from(array: &'a Array) -> Self {
+        Given::Array(array)
+    }
+}
+
+impl From<f64> for Given<'_> {
+    fn from(number: f64) -> Self {
+        Given::Weak(Weak::Float, Scalar::new(number))
+    }
+}
+
+impl Array {
+    /// The same values in another dtype.
+    pub fn cast(&self, dtype: DType) -> Result<Array, GraphError> {
+        map(self.session(), Op::Cast(dtype), self.dtype(), &[Operand::Array(self)])
+    }
+
+    /// `self + with`
+    pub fn add<'a>(&'a self, with: impl Into<Given<'a>>) -> Result<Array, GraphError> {
+        ufunc(self.session(), Op::Add, &[self.into(), with.into()])
+    }
+
+    /// `self - with`
+    pub fn subtract<'a>(&'a self, with: impl Into<Given<'a>>) -> Result<Array, GraphError> {
+        ufunc(self.session(), Op::Subtract, &[self.into(), with.into()])
+    }
+
+    /// `self * with`
+    pub fn multiply<'a>(&'a self, with: impl Into<Given<'a>>) -> Result<Array, GraphError> {
+        ufunc(self.session(), Op::Multiply, &[self.into(), with.into()])
+    }
+
+    /// `self / with`
+    pub fn divide<'a>(&'a self, with: impl Into<Given<'a>>) -> Result<Array, GraphError> {
+        ufunc(self.session(), Op::Divide, &[self.into(), with.into()])
+    }
+}

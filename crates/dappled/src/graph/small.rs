@@ -1,0 +1,100 @@
+//! Small arrays whose operands are ready: one operation, computed at once. No node, no plan.
+
+use std::ops::Range;
+
+use dappled_kernels::{Buffer, DType, Op, View, apply};
+
+use super::GraphError;
+use super::node::{Arg, State};
+use crate::run::RunError;
+
+/// The elements of an argument, one after the other in the loop's dtype.
+type Ready = (Buffer, Range<usize>);
+
+/// The result of an operation on small arguments of the same shape; None if one is not ready.
+pub(super) fn computed(
+    op: Op,
+    dtype: DType,
+    args: &[Arg],
+    len: usize,
+) -> Result<Option<Buffer>, GraphError> {
+    let arguments = args.iter().enumerate();
+    let arguments = arguments.map(|(at, arg)| ready(arg, op.argument(dtype, at), len));
+    let Some(ready) = arguments.collect::<Result<Option<Vec<Ready>>, RunError>>()? else {
+        return Ok(None);
+    };
+    let out = Buffer::zeroed(len * op.result(dtype).itemsize());
+    apply_to(op, dtype, &ready, &out)?;
+    Ok(Some(out))
+}
+
+fn apply_to(op: Op, dtype: DType, args: &[Ready], out: &Buffer) -> Result<(), RunError> {
+    let claims = args.iter().map(|(buffer, _)| buffer.read()).collect::<Result<Vec<_>, _>>()?;
+    let slices = claims.iter().zip(args).map(|(claim, (_, bytes))| &claim[bytes.clone()]);
+    let slices: Vec<&[u8]> = slices.collect();
+    Ok(apply(op, dtype, &slices, &mut out.write()?)?)
+}
+
+fn ready(arg: &Arg, dtype: DType, len: usize) -> Result<Option<Ready>, RunError> {
+    let (node, view) = match arg {
+        Arg::Scalar(value) => return Ok(Some(all(Buffer::full(value.cast(dtype), len)))),
+        Arg::Part(node, view) => (node, view),
+    };
+    let buffer = match node.state() {
+        State::Stored(buffer) if node.layout.is_whole() => buffer,
+        State::Full(value) if view.dtype == node.base.dtype => {
+            return Ok(Some(all(Buffer::full(value.cast(dtype), len))));
+        }
+        _ => return Ok(None),
+    };
+    let item = view.dtype.itemsize();
+    let in_place = view.is_contiguous() && (buffer.as_ptr().addr() + view.offset) % item == 0;
+    let (buffer, bytes) = match in_place {
+        true => (buffer, view.offset..view.offset + len * item),
+        false => all(collected(&buffer, view)?),
+    };
+    Ok(Some(if view.dtype == dtype { (buffer, bytes) } else { cast(&buffer, bytes, view.dtype, dtype)? }))
+}
+
+fn all(buffer: Buffer) -> Ready {
+    let len = buffer.len();
+    (buffer, 0..len)
+}
+
+fn cast(buffer: &Buffer, bytes: Range<usize>, from: DType, to: DType) -> Result<Ready, RunError> {
+    let out = Buffer::zeroed(bytes.len() / from.itemsize() * to.itemsize());
+    apply(Op::Cast(to), from, &[&buffer.read()?[bytes]], &mut out.write()?)?;
+    Ok(all(out))
+}
+
+/// The elements of a view, in C order.
+fn collected(buffer: &Buffer, view: &View) -> Result<Buffer, RunError> {
+    let (item, out) = (view.dtype.itemsize(), Buffer::zeroed(view.len() * view.dtype.itemsize()));
+    view.check(buffer.len())?;
+    let (memory, mut elements) = (buffer.read()?, out.write()?);
+    let mut done = 0;
+    for_each_offset(view, |offset| {
+        elements[done..done + item].copy_from_slice(&memory[offset..offset + item]);
+        done += item;
+    });
+    drop(elements);
+    Ok(out)
+}
+
+/// Where each element of a view begins, in C order.
+fn for_each_offset(view: &View, mut visit: impl FnMut(usize)) {
+    let mut index = vec![0; view.shape.len()];
+    let mut offset = view.offset as isize;
+    for _ in 0..view.len() {
+        visit(offset as usize);
+        for axis in (0..index.len()).rev() {
+            index[axis] += 1;
+            offset += view.strides[axis];
+            if index[axis] < view.shape[axis] {
+                break;
+            }
+            offset -= view.strides[axis] * view.shape[axis] as isize;
+            index[axis] = 0;
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Programs whose operands are in pieces: planned, then run on every rank.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dappled_kernels::{Buffer, View};
+use dappled_protocol::Distribution;
+
+use super::evaluate::{gathered, value};
+use super::fuse::Fused;
+use super::layout::Layout;
+use super::node::{Arg, Node};
+use super::{GraphError, Session};
+use crate::plan::{Operand, plan};
+use crate::run::{self, Piece};
+use crate::view::through;
+
+/// Runs a program over a view of a node. Collective.
+pub(super) fn run(
+    session: &Session,
+    fused: &Fused,
+    node: &Arc<Node>,
+    view: &View,
+    memory: &Buffer,
+) -> Result<(), GraphError> {
+    let inputs = fused.inputs.iter().map(|input| followed(session, input));
+    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    let operands = inputs.iter().map(|(node, view)| operand(session, node, view));
+    let operands = operands.collect::<Result<Vec<_>, _>>()?;
+    let target = operand(session, node, view)?;
+    let plan = plan(&target, &operands, session.fabric().rank())?;
+    let pieces = inputs.iter().map(|(node, _)| Ok(piece(node, value(session, node)?)));
+    let pieces = pieces.collect::<Result<Vec<Piece>, GraphError>>()?;
+    let pieces: Vec<&Piece> = pieces.iter().collect();
+    let engine = session.engine(&fused.program)?;
+    let tag = session.next("an assignment");
+    Ok(run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&piece(node, memory.clone())])?)
+}
+
+/// The box of this rank's memory that a write through a view fills; None where it leaves gaps.
+pub(super) fn written(
+    session: &Session,
+    node: &Node,
+    view: &View,
+) -> Result<Option<Vec<Range<u64>>>, GraphError> {
+    Ok(Some(operand(session, node, view)?.filled_cells(session.fabric().rank())))
+}
+
+fn piece(node: &Node, buffer: Buffer) -> Piece {
+    Piece { buffer, view: node.layout.local(&node.base).clone() }
+}
+
+/// An input whose view follows the axes of its base. Where it does not (a diagonal, another shape),
+/// the base is gathered and what the view shows is copied.
+fn followed(
+    session: &Session,
+    (node, view): &(Arc<Node>, View),
+) -> Result<(Arc<Node>, View), GraphError> {
+    if through(view, &node.base).is_some() {
+        return Ok((node.clone(), view.clone()));
+    }
+    let base = match node.layout {
+        Layout::Whole => node.clone(),
+        Layout::Split(_) => {
+            let all = Arg::Part(node.clone(), node.base.clone());
+            gathered(session, &all, node.base.dtype, &node.base.shape)?
+        }
+    };
+    let copy = gathered(session, &Arg::Part(base, view.clone()), view.dtype, &view.shape)?;
+    let view = copy.base.clone();
+    Ok((copy, view))
+}
+
+fn operand(session: &Session, node: &Node, view: &View) -> Result<Operand, GraphError> {
+    let through = through(view, &node.base).ok_or(GraphError::Target)?;
+    Ok(Operand::new(&distribution(session, node), through)?)
+}
+
+/// The distribution of a node, for plans.
+pub(super) fn distribution(session: &Session, node: &Node) -> Distribution {
+    match &node.layout {
+        Layout::Split(split) => split.distribution.clone(),
+        Layout::Whole => {
+            let shape: Vec<u64> = node.base.shape.iter().map(|&length| length as u64).collect();
+            let spec = Distribution::spec(&shape).dist(&"n".repeat(shape.len()));
+            spec.nprocs(session.fabric().size()).build().expect("whole on every rank")
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Cells copied from one piece of memory to another: packed, unpacked, moved, scattered.
+
+use dappled_kernels::View;
+use dappled_protocol::Runs;
+
+use super::Piece;
+use crate::plan::CellCopy;
+
+/// `count` cells that are evenly spaced on both sides; places and steps in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stretch {
+    from: isize,
+    to: isize,
+    count: usize,
+    from_step: isize,
+    to_step: isize,
+}
+
+/// Cells of a piece, one behind the other in row-major order, as they are sent.
+pub(super) fn packed(piece: &Piece, cells: &[Runs]) -> Vec<u8> {
+    let shape: Vec<usize> = cells.iter().map(|runs| runs.cells() as usize).collect();
+    let view = View::c_order(piece.view.dtype, &shape);
+    let copy = CellCopy {
+        from: cells.to_vec(),
+        to: cells.iter().map(|runs| Runs::one(0, runs.cells())).collect(),
+        axes: (0..cells.len()).map(Some).collect(),
+    };
+    let mut bytes = vec![0; view.len() * view.dtype.itemsize()];
+    let memory = piece.buffer.read().expect("an operand is not written while it is read");
+    copy_cells((&memory, &piece.view), (&mut bytes, &view), &copy);
+    bytes
+}
+
+/// Copies cells. Both views have the same dtype.
+pub(super) fn copy_cells(from: (&[u8], &View), to: (&mut [u8], &View), copy: &CellCopy) {
+    let (mut start, mut axes) = starts(from.1, to.1, copy);
+    axes.retain(|stretches| match stretches[..] {
+        [Stretch { from, to, count: 1, .. }] => {
+            start = (start.0 + from, start.1 + to);
+            false
+        }
+        _ => true,
+    });
+    match from.1.dtype.itemsize() {
+        1 => walk::<1>(from.0, to.0, start, &axes),
+        2 => walk::<2>(from.0, to.0, start, &axes),
+        4 => walk::<4>(from.0, to.0, start, &axes),
+        8 => walk::<8>(from.0, to.0, start, &axes),
+        _ => walk::<16>(from.0, to.0, start, &axes),
+    }
+}
+
+/// The first bytes on both sides, and along each axis that is written what is copied.
+fn starts(from: &View, to: &View, copy: &CellCopy) -> ((isize, isize), Vec<Vec<Stretch>>) {
+    let named = |axis: &usize| copy.axes.contains(&Some(*axis));
+    let first = |runs: &Runs| runs.iter().next().unwrap_or(0) as isize;
+    let fixed = (0..copy.from.len()).filter(|axis| !named(axis));
+    let fixed: isize = fixed.map(|axis| first(&copy.from[axis]) * from.strides[axis]).sum();
+    let along = |(axis, source): (usize, &Option<usize>)| {
+        let written = (&copy.to[axis], to.strides[axis]);
+        match *source {
+            Some(source) => stretches((&copy.from[source], from.strides[source]), written),
+            None => stretches((&Runs::one(0, 1), 0), written),
+        }
+    };
+    let axes = copy.axes.iter().enumerate().map(along).collect();
+    ((from.offset as isize + fixed, to.offset as isize), axes)
+}
+
+/// Pairs of cells along an axis, as few stretches as will do.
+fn stretches(from: (&Runs, isize), to: (&Runs, isize)) -> Vec<Stretch> {
+    let place = |cell: u64, stride: isize| cell as isize * stride;
+    if let (Some(read), Some(written)) = (from.0.span(), to.0.span()) {
+        return vec![Stretch {
+            from: place(read.start, from.1),
+            to: place(written.start, to.1),
+            count: from.0.cells() as usize,
+            from_step: place(read.step, from.1),
+            to_step: place(written.step, to.1),
+        }];
+    }
+    let mut found: Vec<Stretch> = Vec::new();
+    for (read, written) in from.0.iter().zip(to.0.iter()) {
+        let (from, to) = (place(read, from.1), place(written, to.1));
+        if !found.last_mut().is_some_and(|last| last.takes(from, to)) {
+            found.push(Stretch { from, to, count: 1, from_step: 0, to_step: 0 });
+        }
+    }
+    found
+}
+
+impl Stretch {
+    /// Takes a cell in that goes on where it ended; the second cell sets the steps.
+    fn takes(&mut self, from: isize, to: isize) -> bool {
+        if self.count == 1 {
+            (self.from_step, self.to_step) = (from - self.from, to - self.to);
+        }
+        let (count, next) = (self.count as isize, (from, to));
+        let fits = next == (self.from + count * self.from_step, self.to + count * self.to_step);
+        self.count += usize::from(fits);
+        fits
+    }
+
+    /// The places of its cells.
+    fn cells(self) -> impl Iterator<Item = (isize, isize)> {
+        (0..self.count as isize)
+            .map(move |cell| (self.from + cell * self.from_step, self.to + cell * self.to_step))
+    }
+}
+
+/// The product over the axes, the last one innermost.
+fn walk<const SIZE: usize>(
+    from: &[u8],
+    to: &mut [u8],
+    start: (isize, isize),
+    axes: &[Vec<Stretch>],
+) {
+    match axes {
+        [] => copy_stretch::<SIZE>(from, to, start, &ONE),
+        [last] => last.iter().for_each(|one| copy_stretch::<SIZE>(from, to, start, one)),
+        [first, rest @ ..] => {
+            for (read, written) in first.iter().flat_map(|stretch| stretch.cells()) {
+                walk::<SIZE>(from, to, (start.0 + read, start.1 + written), rest);
+            }
+        }
+    }
+}
+
+const ONE: Stretch = Stretch { from: 0, to: 0, count: 1, from_step: 0, to_step: 0 };
+
+fn copy_stretch<const SIZE: usize>(
+    from: &[u8],
+    to: &mut [u8],
+    start: (isize, isize),
+    stretch: &Stretch,
+) {
+    let (read, written) = (start.0 + stretch.from, start.1 + stretch.to);
+    let size = SIZE as isize;
+    if stretch.count == 1 || (stretch.from_step, stretch.to_step) == (size, size) {
+        let bytes = stretch.count * SIZE;
+        let (read, written) = (read as usize, written as usize);
+        return to[written..written + bytes].copy_from_slice(&from[read..read + bytes]);
+    }
+    for (cell, place) in stretch.cells() {
+        let (cell, place) = ((start.0 + cell) as usize, (start.1 + place) as usize);
+        let element: [u8; SIZE] = from[cell..cell + SIZE].try_into().expect("as many bytes");
+        to[place..place + SIZE].copy_from_slice(&element);
+    }
+}

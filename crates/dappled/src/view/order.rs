@@ -1,0 +1,94 @@
+//! The order of axes: transposes, and the order in which NumPy lays out a result.
+
+use dappled_kernels::View;
+
+use super::ViewError;
+
+/// The axes in another order: axis `k` of the result is axis `axes[k]`.
+pub fn permuted(view: &View, axes: &[usize]) -> View {
+    View {
+        dtype: view.dtype,
+        offset: view.offset,
+        shape: axes.iter().map(|&axis| view.shape[axis]).collect(),
+        strides: axes.iter().map(|&axis| view.strides[axis]).collect(),
+    }
+}
+
+/// An order of axes as it was given, counted from the end where negative.
+pub fn axis_order(axes: &[i64], ndim: usize) -> Result<Vec<usize>, ViewError> {
+    if axes.len() != ndim {
+        return Err(ViewError::Axes);
+    }
+    let mut order = Vec::with_capacity(ndim);
+    for &given in axes {
+        let axis = super::axis(given, ndim)?;
+        if order.contains(&axis) {
+            return Err(ViewError::RepeatedAxis);
+        }
+        order.push(axis);
+    }
+    Ok(order)
+}
+
+/// The order that undoes another.
+pub fn moved(order: &[usize]) -> Vec<usize> {
+    let mut back = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(to, &from)| back[from] = to);
+    back
+}
+
+/// The axes from the slowest to the fastest, as NumPy's iterator sorts them over all operands
+/// (order 'K'): an axis goes before another if its strides are larger wherever both tell.
+pub(crate) fn memory_order(views: &[&View], ndim: usize) -> Option<Vec<usize>> {
+    if views.iter().all(|view| is_c_like(view)) {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..ndim).collect();
+    // From the fastest axis on: each is moved in front of those it is faster than.
+    for at in (0..ndim.saturating_sub(1)).rev() {
+        let axis = order[at];
+        let mut place = at;
+        for next in at + 1..ndim {
+            match is_faster(views, axis, order[next]) {
+                Some(true) => place = next,
+                Some(false) => break,
+                None => {}
+            }
+        }
+        order.remove(at);
+        order.insert(place, axis);
+    }
+    (!order.is_sorted()).then_some(order)
+}
+
+/// The axes of one view from the slowest to the fastest.
+pub fn kept_order(view: &View) -> Vec<usize> {
+    memory_order(&[view], view.shape.len()).unwrap_or_else(|| (0..view.shape.len()).collect())
+}
+
+/// Do the strides never grow from one axis to the next?
+fn is_c_like(view: &View) -> bool {
+    let told = view.strides.iter().filter(|&&stride| stride != 0);
+    let mut last = isize::MAX;
+    told.map(|stride| stride.abs()).all(|stride| {
+        let falls = stride <= last;
+        last = stride;
+        falls
+    })
+}
+
+/// Is the first axis the faster one? None where no operand tells.
+fn is_faster(views: &[&View], first: usize, second: usize) -> Option<bool> {
+    let mut found = None;
+    for view in views {
+        let (first, second) = (view.strides[first].abs(), view.strides[second].abs());
+        if first == 0 || second == 0 {
+            continue;
+        }
+        if second <= first {
+            return Some(false);
+        }
+        found = Some(true);
+    }
+    found
+}
