@@ -1,89 +1,54 @@
-"""What the core hands to NumPy: operations, keys and dtypes that are not native."""
+"""What the core hands to NumPy: operators, keys and dtypes that are not native."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import numpy
 
-from . import _core
-from ._fallback import unwrapped, wrapped
+from dappled._crossing import Crossing
+from dappled._ufuncs import call, called
 
-_PLAIN = (numpy.ndarray, numpy.generic)
-
-
-def ufunc(name, args):
-    """Do an operator by NumPy's ufunc of that name."""
-    return call(getattr(numpy, name), args, None)
+__all__ = ["attribute", "call", "getitem", "in_place", "item", "method", "setitem", "ufunc"]
 
 
-def call(function, args, kwargs):
-    """Call a ufunc, ours or NumPy's, with all that NumPy allows."""
-    numpy_function = getattr(function, "_numpy", function)
-    return _through(numpy_function, args, kwargs or {})
+def ufunc(name: str, args: tuple[Any, ...]) -> Any:
+    """An operator, by NumPy's ufunc of that name."""
+    return called(getattr(numpy, name), "__call__", args, {})
 
 
-def _through(function, args, kwargs):
-    given = kwargs.get("out")
-    outs = given if isinstance(given, tuple) else (given,)
-    outs += tuple(args[getattr(function, "nin", len(args)) :])
-    result = function(*unwrapped(args, outs), **unwrapped(kwargs, outs))
-    return wrapped(result, outs)
+def in_place(name: str, array: Any, other: Any) -> Any:
+    """`array op= other`, by NumPy's ufunc: where shapes or dtypes do not fit, it says so."""
+    return called(getattr(numpy, name), "__call__", (array, other), {"out": array})
 
 
-def getitem(array, key):
-    """Take what a key that is not basic selects: always a copy, but for fields."""
-    return wrapped(unwrapped(array)[unwrapped(key)])
+def getitem(array: Any, key: Any) -> Any:
+    """What a key selects that is not basic, or of an array that NumPy holds."""
+    crossing = Crossing("ndarray.__getitem__", writeable=True)
+    return crossing.back(crossing.over(array)[crossing.over(key)])
 
 
-def setitem(array, key, value):
-    """Write through a key that is not basic, or a value that may not fit."""
-    memory = _core.unwrap(array, True)
-    memory[unwrapped(key)] = unwrapped(value)
-    write_back(array, memory)
+def setitem(array: Any, key: Any, value: Any) -> None:
+    """Writes through a key that is not basic, or a value that may not fit."""
+    crossing = Crossing("ndarray.__setitem__")
+    memory = crossing.over(array, written=True)
+    memory[crossing.over(key)] = crossing.over(value)
+    crossing.write_back()
 
 
-def write_back(array, memory):
-    """Give back what was changed in a gathered copy."""
-    if _core.ranks() > 1 and array._held is None:
-        array[...] = memory
+def method(array: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+    """A method of NumPy's array."""
+    crossing = Crossing(f"ndarray.{name}", writeable=True)
+    over = {key: crossing.over(value) for key, value in (kwargs or {}).items()}
+    return crossing.back(getattr(crossing.over(array), name)(*crossing.over(args), **over))
 
 
-def store(name, array, value):
-    """`array op= value` where the shapes or dtypes do not fit as they are."""
-    memory = _core.unwrap(array, True)
-    getattr(numpy, "copyto")
-    if not memory.flags.writeable:
-        raise ValueError("output array is read-only")
-    memory = numpy.positive(unwrapped(value), out=memory) if False else _stored(name, memory, unwrapped(value))
-    write_back(array, memory)
+def attribute(array: Any, name: str) -> Any:
+    """An attribute of NumPy's array."""
+    crossing = Crossing(f"ndarray.{name}", writeable=True)
+    return crossing.back(getattr(crossing.over(array), name))
 
 
-def _stored(name, memory, value):
-    value = numpy.asarray(value)
-    if not numpy.can_cast(value.dtype, memory.dtype, "same_kind"):
-        raise numpy._core._exceptions._UFuncOutputCastingError(
-            getattr(numpy, name), "same_kind", value.dtype, memory.dtype, 0
-        )
-    if numpy.broadcast_shapes(value.shape, memory.shape) != memory.shape:
-        raise ValueError(
-            f"non-broadcastable output operand with shape {_shape(memory.shape)} "
-            f"doesn't match the broadcast shape {_shape(value.shape)}"
-        )
-    memory[...] = value
-    return memory
-
-
-def _shape(lengths):
-    return str(tuple(lengths)).replace(" ", "")
-
-
-def method(array, name, args, kwargs=None):
-    """Call a method of NumPy's array."""
-    return wrapped(getattr(unwrapped(array), name)(*unwrapped(args), **unwrapped(kwargs or {})))
-
-
-def attribute(array, name):
-    """Read an attribute of NumPy's array."""
-    return wrapped(getattr(unwrapped(array), name))
-
-
-def item(array, args):
+def item(array: Any, args: tuple[Any, ...]) -> Any:
     """`item` by an index, or NumPy's error."""
-    return unwrapped(array).item(*args)
+    return Crossing("ndarray.item").over(array).item(*args)

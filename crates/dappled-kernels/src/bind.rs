@@ -29,6 +29,14 @@ impl<'a> Operand<'a> {
         self.view.is_empty()
     }
 
+    pub(crate) fn buffer(&self) -> &'a Buffer {
+        self.buffer
+    }
+
+    pub(crate) fn view(&self) -> &'a View {
+        self.view
+    }
+
     fn is_same(&self, other: &Operand<'_>) -> bool {
         self.buffer.is_same(other.buffer) && self.view == other.view
     }
@@ -89,6 +97,12 @@ impl<'a> Bound<'a> {
         Space::in_order_of(&views, inputs.len())
     }
 
+    /// The indices of a run that stores nothing: in C order of these axes.
+    pub fn space_along(inputs: &[Operand<'_>], axes: &[usize]) -> Space {
+        let views: Vec<&View> = inputs.iter().map(|operand| operand.view).collect();
+        Space::along_axes(&views, axes)
+    }
+
     /// The indices of a run that stores nothing: in C order.
     pub fn c_space(inputs: &[Operand<'_>]) -> Space {
         let views: Vec<&View> = inputs.iter().map(|operand| operand.view).collect();
@@ -126,7 +140,7 @@ fn check_shapes(inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Result<(), E
     let mut shapes = outputs.iter().chain(inputs).map(|operand| &operand.view.shape);
     let Some(expected) = shapes.next() else { return Ok(()) };
     match shapes.find(|&shape| shape != expected) {
-        Some(found) => Err(Error::Shape { expected: expected.clone(), found: found.clone() }),
+        Some(found) => Err(Error::Shape { expected: expected.to_vec(), found: found.to_vec() }),
         None => Ok(()),
     }
 }

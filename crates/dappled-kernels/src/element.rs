@@ -117,6 +117,13 @@ pub fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
 }
 
+/// The bytes of these elements, to write.
+pub(crate) fn bytes_of_mut<T: Element>(elements: &mut [T]) -> &mut [u8] {
+    let len = size_of_val(elements);
+    // SAFETY: as in `bytes_of`; every pattern that is written is a value.
+    unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), len) }
+}
+
 /// Sixteen bytes that are aligned for any element.
 pub(crate) fn scalar_bytes(words: &mut [u64; 2]) -> &mut [u8] {
     // SAFETY: the same sixteen initialised bytes, borrowed as long; every pattern is a value.

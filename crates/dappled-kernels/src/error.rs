@@ -1,6 +1,6 @@
 //! What can be wrong with a request to this crate.
 
-use crate::{DType, Op};
+use crate::{DType, Fold, Op};
 
 /// A request that cannot be done as it stands. All are faults of the caller, not of the data.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +16,17 @@ pub enum Error {
         /// The dtype of the loop.
         dtype: DType,
     },
+    /// There is no such fold.
+    #[error("{fold} has no loop for {dtype}")]
+    NoFold {
+        /// The fold.
+        fold: Fold,
+        /// The dtype of the values.
+        dtype: DType,
+    },
+    /// Nothing is to be folded, and there is nothing to start from.
+    #[error("zero-size array to reduction operation {0} which has no identity")]
+    NothingToFold(&'static str),
     /// An operation got too few or too many arguments.
     #[error("{op} takes {} arguments, got {found}", op.arity())]
     Arity {

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use crate::View;
+use smallvec::smallvec;
+
+use crate::{Axes, View};
 
 /// Where the elements of one operand lie in the indices of a [`Space`].
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     pub offset: isize,
-    pub strides: Vec<isize>,
+    pub strides: Axes<isize>,
     pub itemsize: usize,
 }
 
@@ -27,7 +29,7 @@ impl Track {
 /// The common indices of all operands of a run. The last axis is that of the rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
-    pub shape: Vec<usize>,
+    pub shape: Axes<usize>,
     pub tracks: Vec<Track>,
 }
 
@@ -40,6 +42,19 @@ impl Space {
             itemsize: view.dtype.itemsize(),
         });
         let mut space = Self { shape: views[0].shape.clone(), tracks: tracks.collect() };
+        space.merge_axes();
+        space
+    }
+
+    /// The same with the axes in this order.
+    pub fn along_axes(views: &[&View], axes: &[usize]) -> Self {
+        let tracks = views.iter().map(|view| Track {
+            offset: view.offset as isize,
+            strides: axes.iter().map(|&axis| view.strides[axis]).collect(),
+            itemsize: view.dtype.itemsize(),
+        });
+        let shape = axes.iter().map(|&axis| views[0].shape[axis]).collect();
+        let mut space = Self { shape, tracks: tracks.collect() };
         space.merge_axes();
         space
     }
@@ -62,9 +77,9 @@ impl Space {
     fn of_one_row(views: &[&View]) -> Self {
         let track = |view: &&View| {
             let itemsize = view.dtype.itemsize();
-            Track { offset: view.offset as isize, strides: vec![itemsize as isize], itemsize }
+            Track { offset: view.offset as isize, strides: smallvec![itemsize as isize], itemsize }
         };
-        Self { shape: vec![views[0].len()], tracks: views.iter().map(track).collect() }
+        Self { shape: smallvec![views[0].len()], tracks: views.iter().map(track).collect() }
     }
 
     pub fn len(&self) -> usize {
@@ -80,7 +95,7 @@ impl Space {
     /// both as over one. At least one axis is left.
     fn merge_axes(&mut self) {
         let mut kept: Vec<usize> = Vec::new();
-        let mut sizes: Vec<usize> = Vec::new();
+        let mut sizes: Axes<usize> = Axes::new();
         for axis in (0..self.shape.len()).filter(|&axis| self.shape[axis] != 1) {
             let size = self.shape[axis];
             let joins = kept.last().is_some_and(|&outer| self.steps_as_one(outer, axis));
@@ -149,7 +164,7 @@ impl Space {
 /// A view's place along the leader's axes, in their order, and turned where the leader is.
 fn along(view: &View, leader: &View, axes: &[usize]) -> Track {
     let mut offset = view.offset as isize;
-    let mut strides = Vec::with_capacity(axes.len());
+    let mut strides = Axes::new();
     for &axis in axes {
         let stride = view.strides[axis];
         let turned = leader.strides[axis] < 0 && leader.shape[axis] > 0;

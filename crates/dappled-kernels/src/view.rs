@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::{DType, Error};
+
+/// One entry for each axis; up to four need no memory of their own.
+pub type Axes<T> = SmallVec<[T; 4]>;
 
 /// The place of each element: `offset + sum(index[k] * strides[k])` bytes into the buffer.
 ///
@@ -21,21 +26,21 @@ pub struct View {
     /// The byte at which the element of index 0, 0, … begins.
     pub offset: usize,
     /// How many elements along each axis.
-    pub shape: Vec<usize>,
+    pub shape: Axes<usize>,
     /// How many bytes from one element to the next along each axis.
-    pub strides: Vec<isize>,
+    pub strides: Axes<isize>,
 }
 
 impl View {
     /// All of a buffer in C order: the last axis runs fastest.
     pub fn c_order(dtype: DType, shape: &[usize]) -> Self {
-        let mut strides = vec![0; shape.len()];
+        let mut strides: Axes<isize> = smallvec![0; shape.len()];
         let mut step = dtype.itemsize() as isize;
         for (stride, &size) in strides.iter_mut().zip(shape).rev() {
             *stride = step;
             step *= size.max(1) as isize;
         }
-        Self { dtype, offset: 0, shape: shape.to_vec(), strides }
+        Self { dtype, offset: 0, shape: shape.into(), strides }
     }
 
     /// How many elements.
@@ -70,7 +75,7 @@ impl View {
     /// Repeated to a shape, as NumPy broadcasts; None where the shapes do not fit.
     pub fn broadcast(&self, shape: &[usize]) -> Option<View> {
         let new_axes = shape.len().checked_sub(self.shape.len())?;
-        let mut strides = vec![0; new_axes];
+        let mut strides: Axes<isize> = smallvec![0; new_axes];
         for ((&size, &stride), &target) in
             self.shape.iter().zip(&self.strides).zip(&shape[new_axes..])
         {
@@ -80,7 +85,7 @@ impl View {
                 _ => return None,
             }
         }
-        Some(View { shape: shape.to_vec(), strides, ..*self })
+        Some(View { shape: shape.into(), strides, ..*self })
     }
 
     /// Do the elements lie in C order, without gaps?

@@ -55,7 +55,7 @@ fn overlaps_are_refused() {
         };
     assert_eq!(refused(&[x], &[z, y]), (1, "input 0".to_string()));
     assert_eq!(refused(&[z], &[x, y]), (0, "output 1".to_string()));
-    let repeated = View { strides: vec![0], ..left.clone() };
+    let repeated = View { strides: [0].as_slice().into(), ..left.clone() };
     let repeated = Operand::new(&a, &repeated).unwrap();
     assert_eq!(refused(&[z], &[z, repeated]), (1, "itself".to_string()));
     assert_eq!(a.to_vec::<f64>(), line(10).0.to_vec::<f64>());
@@ -82,7 +82,7 @@ fn a_buffer_has_one_writer_or_many_readers() {
 fn views_outside_their_buffer_are_refused() {
     let (a, view) = line(4);
     let beyond = View { offset: 8, ..view.clone() };
-    let below = View { strides: vec![-8], ..view.clone() };
+    let below = View { strides: [-8].as_slice().into(), ..view.clone() };
     for bad in [beyond, below] {
         assert!(matches!(Operand::new(&a, &bad), Err(Error::OutOfBounds { len: 32, .. })));
     }

@@ -62,7 +62,7 @@ fn random_view(rolls: &mut Rolls, dtype: DType, shape: &[usize], steps: &[isize]
     // Some bytes before the first element: an odd number makes the view unaligned.
     let before = rolls.of(&[0, 0, 8, 1]);
     let mut view =
-        View { dtype, offset: before, shape: shape.to_vec(), strides: vec![0; shape.len()] };
+        View { dtype, offset: before, shape: shape.into(), strides: vec![0; shape.len()].into() };
     let mut size = dtype.itemsize() as isize;
     for &axis in &order {
         view.strides[axis] = size * steps[axis];

@@ -129,7 +129,7 @@ fn check_sum<T: Summand>(values: Vec<T>, expected: &[u8]) {
 fn parts<T: Summand>(values: &[T], ranks: u64) -> Vec<(Part, Vec<T>)> {
     let total = values.len() as u64;
     let bound = |rank: u64| (total * rank * rank) / (ranks * ranks);
-    let covers = (0..ranks).flat_map(|rank| cover(total, bound(rank)..bound(rank + 1)));
+    let covers = (0..ranks).flat_map(|rank| cover::<T>(total, bound(rank)..bound(rank + 1)));
     let contribution = |part: Part| {
         let held = match &part {
             Part::Node(at) => vec![node_sum(&values[at.start as usize..at.end as usize])],

@@ -86,7 +86,10 @@ impl Raise for GraphError {
         match self {
             GraphError::View(ViewError::Key(error)) => error.raise(),
             GraphError::View(ViewError::Axis { axis, ndim }) => axis_error(axis, ndim),
-            GraphError::View(_) | GraphError::Assigned { .. } => PyValueError::new_err(text),
+            GraphError::View(_)
+            | GraphError::Assigned { .. }
+            | GraphError::Piece
+            | GraphError::Distribution { .. } => PyValueError::new_err(text),
             GraphError::NoLoop { .. } => PyTypeError::new_err(text),
             GraphError::Run(RunError::Fabric(error)) => PyRuntimeError::new_err(error.to_string()),
             _ => PyRuntimeError::new_err(format!(

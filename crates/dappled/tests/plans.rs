@@ -2,7 +2,7 @@
 
 mod world;
 
-use dappled::plan::{Along, Operand, Plan, Through, plan};
+use dappled::plan::{Along, Operand, Through, plan};
 use dappled::protocol::Distribution;
 use dappled::protocol::slice::{Item, Key};
 use proptest::collection::vec;
@@ -47,6 +47,16 @@ fn through(shape: &[u64], base: &[BaseAxis]) -> Through {
     }
 }
 
+/// A distribution of this shape, perhaps itself a row of another: on a merged grid, or on one rank.
+fn base_of(shape: Vec<u64>) -> impl Strategy<Value = Distribution> {
+    let rows = distribution_of([&[3], &shape[..]].concat());
+    let row = (rows, 0i64..3).prop_map(|(rows, row)| {
+        let key = Key::new(&[Item::Index(row)], &rows.shape()).unwrap();
+        rows.slice(&key).unwrap()
+    });
+    prop_oneof![4 => distribution_of(shape), 1 => row]
+}
+
 /// A view of this shape: of a base of any kind, its axes in any order.
 fn operand(shape: Vec<u64>, may_repeat: bool) -> impl Strategy<Value = Operand> {
     let fixed = (1u64..4, 0u64..3).prop_map(|(size, start)| (size, start % size, None));
@@ -66,8 +76,7 @@ fn operand(shape: Vec<u64>, may_repeat: bool) -> impl Strategy<Value = Operand> 
         .prop_flat_map(move |base| {
             let through = through(&shape, &base);
             let sizes = base.iter().map(|(size, ..)| *size).collect();
-            distribution_of(sizes)
-                .prop_map(move |base| Operand::new(&base, through.clone()).unwrap())
+            base_of(sizes).prop_map(move |base| Operand::new(&base, through.clone()).unwrap())
         })
 }
 
@@ -82,10 +91,182 @@ fn assignment() -> impl Strategy<Value = (Operand, Vec<Operand>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn every_element_gets_its_operands((target, operands) in assignment()) {
         check(&target, &operands);
     }
+}
+
+fn all_plans(target: &Operand, operands: &[Operand]) -> String {
+    let text = |rank| format!("rank {rank}\n{}", plan(target, operands, rank).unwrap());
+    check(target, operands);
+    (0..world::ranks_of(target, operands)).map(text).collect()
+}
+
+fn spec(shape: &[u64], dist: &str, ranks: u64) -> Distribution {
+    Distribution::spec(shape).dist(dist).nprocs(ranks).build().unwrap()
+}
+
+/// `base[start:stop, ...]`
+fn part(base: &Distribution, slices: &[(i64, i64)]) -> Operand {
+    let items: Vec<Item> =
+        slices.iter().map(|&(start, stop)| Item::Slice(Some(start), Some(stop), None)).collect();
+    let key = Key::new(&items, &base.shape()).unwrap();
+    Operand::new(base, Through::of_key(&key)).unwrap()
+}
+
+#[test]
+fn laplace_sends_one_row_to_each_side() {
+    let u = spec(&[8, 6], "bn", 4);
+    let target = part(&u, &[(1, 7), (1, 5)]);
+    let operands = [
+        part(&u, &[(0, 6), (1, 5)]),
+        part(&u, &[(2, 8), (1, 5)]),
+        part(&u, &[(1, 7), (0, 4)]),
+        part(&u, &[(1, 7), (2, 6)]),
+    ];
+    check(&target, &operands[..3]);
+    let of_rank = |rank: u64| plan(&target, &operands, rank).unwrap();
+    let expected = "\
+send 4 of operand 0 to rank 2
+send 4 of operand 1 to rank 0
+receive 4 of operand 0 from rank 0
+receive 4 of operand 1 from rank 2
+tile (0, 0):(1, 4) at (0, 1), operand 0 in message 0 at (0, 0), operand 1 in the piece at (1, 1), operand 2 in the piece at (0, 0), operand 3 in the piece at (0, 2)
+tile (1, 0):(2, 4) at (1, 1), operand 0 in the piece at (0, 1), operand 1 in message 1 at (0, 0), operand 2 in the piece at (1, 0), operand 3 in the piece at (1, 2)
+";
+    assert_eq!(of_rank(1).to_string(), expected);
+    assert_eq!(of_rank(1).bytes_sent(&[8; 4]), 64);
+    let alone = plan(&part(&spec(&[8, 6], "bn", 1), &[(1, 7)]), &[], 0).unwrap();
+    assert_eq!(alone.tiles.len(), 1);
+    assert!(alone.is_local(&alone.tiles[0]));
+}
+
+/// Each rank keeps its square, and gets the other's as it lies there.
+#[test]
+fn a_transpose() {
+    let a = spec(&[4, 4], "bn", 2);
+    let axes =
+        vec![Along { length: 4, base: Some((1, 1)) }, Along { length: 4, base: Some((0, 1)) }];
+    let transposed = Operand::new(&a, Through { starts: vec![0, 0], axes }).unwrap();
+    let expected = "\
+rank 0
+send 4 of operand 0 to rank 1
+receive 4 of operand 0 from rank 1
+tile (0, 0):(2, 2) at (0, 0), operand 0 in the piece at (0, 0) along (1, 0)
+tile (0, 2):(2, 4) at (0, 2), operand 0 in message 0 at (0, 0) along (1, 0)
+rank 1
+send 4 of operand 0 to rank 0
+receive 4 of operand 0 from rank 0
+tile (0, 0):(2, 2) at (0, 0), operand 0 in message 0 at (0, 0) along (1, 0)
+tile (0, 2):(2, 4) at (0, 2), operand 0 in the piece at (0, 2) along (1, 0)
+";
+    assert_eq!(all_plans(&Operand::whole(&a).unwrap(), &[transposed]), expected);
+}
+
+/// A row added to every row: each rank gets it once, whatever it has to compute.
+#[test]
+fn a_broadcast() {
+    let (a, row) = (spec(&[6, 4], "bn", 3), spec(&[4], "b", 2));
+    let axes = vec![Along { length: 6, base: None }, Along { length: 4, base: Some((0, 1)) }];
+    let repeated = Operand::new(&row, Through { starts: vec![0], axes }).unwrap();
+    let whole = Operand::whole(&a).unwrap();
+    let expected = "\
+rank 0
+send 2 of operand 1 to rank 1
+send 2 of operand 1 to rank 2
+receive 2 of operand 1 from rank 1
+tile (0, 0):(2, 2) at (0, 0), operand 0 in the piece at (0, 0), operand 1 in the piece at (0) by (0, 1)
+tile (0, 2):(2, 4) at (0, 2), operand 0 in the piece at (0, 2), operand 1 in message 0 at (0) by (0, 1)
+rank 1
+send 2 of operand 1 to rank 0
+send 2 of operand 1 to rank 2
+receive 2 of operand 1 from rank 0
+tile (0, 0):(2, 2) at (0, 0), operand 0 in the piece at (0, 0), operand 1 in message 0 at (0) by (0, 1)
+tile (0, 2):(2, 4) at (0, 2), operand 0 in the piece at (0, 2), operand 1 in the piece at (0) by (0, 1)
+rank 2
+receive 2 of operand 1 from rank 0
+receive 2 of operand 1 from rank 1
+tile (0, 0):(2, 2) at (0, 0), operand 0 in the piece at (0, 0), operand 1 in message 0 at (0) by (0, 1)
+tile (0, 2):(2, 4) at (0, 2), operand 0 in the piece at (0, 2), operand 1 in message 1 at (0) by (0, 1)
+";
+    assert_eq!(all_plans(&whole, &[whole.clone(), repeated]), expected);
+}
+
+/// A cyclic operand is moved; a cyclic target is computed elsewhere only where a part of it leaves
+/// no even steps.
+#[test]
+fn cyclic_layouts() {
+    let (blocks, dealt) = (spec(&[10], "b", 2), spec(&[10], "c", 2));
+    let whole = |base: &Distribution| Operand::whole(base).unwrap();
+    let expected = "\
+rank 0
+send 2 of operand 0 to rank 1
+receive 2 of operand 0 from rank 1
+move operand 0 into (5), 3 from the piece, 2 from message 0
+tile (0):(5) at (0), operand 0 in move 0 at (0)
+rank 1
+send 2 of operand 0 to rank 0
+receive 2 of operand 0 from rank 0
+move operand 0 into (5), 2 from message 0, 3 from the piece
+tile (0):(5) at (0), operand 0 in move 0 at (0)
+";
+    assert_eq!(all_plans(&whole(&blocks), &[whole(&dealt)]), expected);
+    let same = "\
+rank 0
+tile (0):(5) at (0), operand 0 in the piece at (0)
+rank 1
+tile (0):(5) at (0), operand 0 in the piece at (0)
+";
+    assert_eq!(all_plans(&whole(&dealt), &[whole(&dealt)]), same);
+    let pairs = Distribution::spec(&[20]).dist("c").block_size(2).nprocs(2).build().unwrap();
+    let tail = part(&pairs, &[(1, 20)]);
+    let direct = "\
+rank 0
+tile (0):(9) at (1), operand 0 in the piece at (1)
+rank 1
+tile (0):(10) at (0), operand 0 in the piece at (0)
+";
+    assert_eq!(all_plans(&tail, std::slice::from_ref(&tail)), direct);
+    let key = Key::new(&[Item::Slice(None, None, Some(3))], &[20]).unwrap();
+    let thirds = Operand::new(&pairs, Through::of_key(&key)).unwrap();
+    let scattered = "\
+rank 0
+move operand 0 into (3), 3 from the piece
+tile (0):(3) at (0), operand 0 in move 0 at (0)
+scatter (3)
+rank 1
+move operand 0 into (4), 4 from the piece
+tile (0):(4) at (0), operand 0 in move 0 at (0)
+scatter (4)
+";
+    assert_eq!(all_plans(&thirds, std::slice::from_ref(&thirds)), scattered);
+}
+
+/// Planning takes as long as there are peers, not ranks.
+#[test]
+fn a_million_ranks() {
+    let u = spec(&[4_000_000, 3], "bn", 1_000_000);
+    let backwards = vec![
+        Along { length: 3_999_999, base: Some((0, -1)) },
+        Along { length: 3, base: Some((1, 1)) },
+    ];
+    let mirrored =
+        Operand::new(&u, Through { starts: vec![3_999_999, 0], axes: backwards }).unwrap();
+    let (target, shifted) =
+        (part(&u, &[(1, 4_000_000), (0, 3)]), part(&u, &[(0, 3_999_999), (0, 3)]));
+    let plan = plan(&target, &[shifted, mirrored], 700_000).unwrap();
+    let expected = "\
+send 3 of operand 0 to rank 700001
+send 9 of operand 1 to rank 299999
+send 3 of operand 1 to rank 300000
+receive 3 of operand 0 from rank 699999
+receive 9 of operand 1 from rank 299999
+receive 3 of operand 1 from rank 300000
+tile (0, 0):(1, 3) at (0, 0), operand 0 in message 0 at (0, 0), operand 1 in message 2 at (0, 0) by (-1, 1)
+tile (1, 0):(4, 3) at (1, 0), operand 0 in the piece at (0, 0), operand 1 in message 1 at (2, 0) by (-1, 1)
+";
+    assert_eq!(plan.to_string(), expected);
 }

@@ -5,8 +5,10 @@ mod cast;
 mod complex;
 mod float;
 mod float16;
+mod fold;
 mod integer;
 mod loops;
+mod runs;
 mod variant;
 
 use self::arithmetic::{ops, *};
@@ -15,6 +17,7 @@ use self::loops::{SelectLoop, choose};
 use crate::element::with_element;
 use crate::{DType, Op};
 
+pub(crate) use self::fold::{Cuts, Folder, Spacing, State};
 pub(crate) use self::loops::Kernel;
 pub use self::variant::Variant;
 

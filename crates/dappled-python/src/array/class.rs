@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::conversion::shape_argument;
+use super::exclusive::exclusive;
 use super::{dtypes, scalars};
 use crate::errors::Raise;
 
@@ -83,10 +84,10 @@ impl NdArray {
     pub fn view_of<'py>(owner: &Bound<'py, NdArray>, view: View) -> PyResult<Bound<'py, PyAny>> {
         let own = owner.get();
         let array = own.ours()?.with_view(view);
-        let base = own.base.as_ref().map_or_else(
-            || owner.clone().into_any().unbind(),
-            |base| base.clone_ref(owner.py()),
-        );
+        let base = own
+            .base
+            .as_ref()
+            .map_or_else(|| owner.clone().into_any().unbind(), |base| base.clone_ref(owner.py()));
         let array = Self::based(array, base, own.is_writeable());
         Ok(Bound::new(owner.py(), array)?.into_any())
     }
@@ -267,7 +268,7 @@ impl NdArray {
     /// Computes what is pending.
     fn _compute(&self, py: Python<'_>) -> PyResult<()> {
         match self.array() {
-            Some(array) => py.detach(|| array.compute()).map_err(Raise::raise),
+            Some(array) => exclusive(py, usize::MAX, || array.compute()).map_err(Raise::raise),
             None => Ok(()),
         }
     }
@@ -277,7 +278,8 @@ impl NdArray {
 pub fn result(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     match array.shape().is_empty() {
         true => {
-            let value = array.element(array.view().offset).map_err(Raise::raise)?;
+            let value =
+                exclusive(py, 1, || array.element(array.view().offset)).map_err(Raise::raise)?;
             scalars::to_numpy(py, value)
         }
         false => Ok(Bound::new(py, NdArray::owned(array))?.into_any()),

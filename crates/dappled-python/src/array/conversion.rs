@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::class::{NdArray, Value};
+use super::exclusive::exclusive;
 use super::lending::{borrowed, lent};
 use super::session::session;
 use super::{dtypes, given};
@@ -28,7 +29,7 @@ pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, NdAr
     match session.fabric().size() {
         1 => Bound::new(py, NdArray::based(foreign, base, writeable)),
         _ => {
-            let copy = py.detach(|| foreign.copied()).map_err(Raise::raise)?;
+            let copy = exclusive(py, usize::MAX, || foreign.copied()).map_err(Raise::raise)?;
             Bound::new(py, NdArray::owned(copy))
         }
     }
@@ -95,7 +96,9 @@ pub fn axes_argument(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     }
     let not_ints = |_| {
         let class = object.get_type().name().map_or("object".to_string(), |name| name.to_string());
-        PyTypeError::new_err(format!("expected a sequence of integers or a single integer, got '{class}'"))
+        PyTypeError::new_err(format!(
+            "expected a sequence of integers or a single integer, got '{class}'"
+        ))
     };
     object.try_iter().map_err(not_ints)?.map(|item| as_int(&item?)).collect()
 }

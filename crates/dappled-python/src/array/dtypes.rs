@@ -25,7 +25,8 @@ pub fn from_numpy(descr: &Bound<'_, PyArrayDescr>) -> Option<DType> {
     let number = descr.num();
     let at = NUMBERS.iter().position(|&known| known == number);
     let found = at.map(|at| DType::ALL[at]);
-    let found = found.or_else(|| LONG_LONG.iter().find(|known| known.0 == number).map(|known| known.1));
+    let found =
+        found.or_else(|| LONG_LONG.iter().find(|known| known.0 == number).map(|known| known.1));
     found.filter(|_| descr.is_native_byteorder().unwrap_or(true))
 }
 

@@ -62,7 +62,8 @@ pub fn argument<'a, 'py>(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Argum
 
 fn theirs<'a>(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Argument<'a>>> {
     let session = session(array.py())?;
-    Ok(borrowed(array).map(|(memory, view)| Argument::Theirs(Array::foreign(session, memory, view))))
+    Ok(borrowed(array)
+        .map(|(memory, view)| Argument::Theirs(Array::foreign(session, memory, view))))
 }
 
 fn is_generic(object: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 
 use super::class::NdArray;
+use super::exclusive::exclusive;
 use super::given::{Argument, argument};
 use super::{scalars, slow};
 use crate::errors::Raise;
@@ -61,12 +62,17 @@ fn fits(value: &Argument<'_>, target: DType) -> bool {
 fn small_enough(value: Scalar, target: DType) -> bool {
     let bits = 8 * target.itemsize() as i32 - 1;
     let number = value.get::<f64>().unwrap_or(f64::NAN);
-    target != DType::Bool && number.abs() < 2f64.powi(bits) && (number >= 0.0 || target.kind() == Kind::Signed)
+    target != DType::Bool
+        && number.abs() < 2f64.powi(bits)
+        && (number >= 0.0 || target.kind() == Kind::Signed)
 }
 
 #[pymethods]
 impl NdArray {
-    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let (Some(array), Some(items)) = (slf.get().array(), basic(key)?) else {
             return slow::function(py, "getitem")?.call1((slf, key));
@@ -75,13 +81,20 @@ impl NdArray {
         match found.is_element {
             true => {
                 let offset = found.view.offset;
-                scalars::to_numpy(py, array.element(offset).map_err(Raise::raise)?)
+                scalars::to_numpy(
+                    py,
+                    exclusive(py, 1, || array.element(offset)).map_err(Raise::raise)?,
+                )
             }
             false => NdArray::view_of(slf, found.view),
         }
     }
 
-    fn __setitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+    fn __setitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
         let py = slf.py();
         let own = slf.get();
         own.check_writeable()?;
@@ -103,10 +116,5 @@ pub fn written(py: Python<'_>, target: &Array, value: &Argument<'_>) -> PyResult
         Argument::Theirs(array) => Operand::Array(array),
         Argument::Strong(value) | Argument::Weak(_, value) => Operand::Scalar(*value),
     };
-    let large = target.view().len() > LARGE;
-    let done = if large { py.detach(|| target.assign(operand)) } else { target.assign(operand) };
-    done.map_err(Raise::raise)
+    exclusive(py, target.view().len(), || target.assign(operand)).map_err(Raise::raise)
 }
-
-/// From so many elements on, other Python threads may run meanwhile.
-const LARGE: usize = 1 << 14;

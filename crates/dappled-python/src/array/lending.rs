@@ -9,6 +9,7 @@ use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::dtypes;
+use super::exclusive::exclusive;
 
 /// Keeps the memory of an array that was handed out, as the base of NumPy's array.
 #[pyclass(frozen, module = "dappled")]
@@ -56,8 +57,8 @@ pub fn numpy_array<'py>(
 /// The memory of a NumPy array of a native dtype, and how the array lies in it.
 pub fn borrowed(array: &Bound<'_, PyUntypedArray>) -> Option<(Buffer, View)> {
     let dtype = dtypes::from_numpy(&array.dtype())?;
-    let shape = array.shape().to_vec();
-    let strides = array.strides().to_vec();
+    let shape = array.shape().into();
+    let strides = array.strides().into();
     let mut view = View { dtype, offset: 0, shape, strides };
     let reach = view.reach();
     view.offset = (-reach.start) as usize;
@@ -76,8 +77,8 @@ pub fn lent<'py>(py: Python<'py>, array: &Array, writeable: bool) -> PyResult<Bo
     use crate::errors::Raise;
     let whole = match array.is_whole() {
         true => array.clone(),
-        false => py.detach(|| array.gathered()).map_err(Raise::raise)?,
+        false => exclusive(py, usize::MAX, || array.gathered()).map_err(Raise::raise)?,
     };
-    let loan = py.detach(|| whole.lend()).map_err(Raise::raise)?;
+    let loan = exclusive(py, whole.view().len(), || whole.lend()).map_err(Raise::raise)?;
     numpy_array(py, loan, whole.view(), writeable)
 }

@@ -6,10 +6,13 @@
 mod class;
 mod conversion;
 mod dtypes;
+mod exclusive;
 mod given;
 mod indexing;
 mod lending;
 mod operators;
+mod placement;
+mod reducing;
 mod scalars;
 mod session;
 mod shapes;
@@ -32,6 +35,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::rank, module)?)?;
     module.add_function(wrap_pyfunction!(session::leave, module)?)?;
     module.add_function(wrap_pyfunction!(session::abort, module)?)?;
-    module.add_function(wrap_pyfunction!(session::memory_stats, module)
-?)
+    module.add_function(wrap_pyfunction!(reducing::reduce, module)?)?;
+    module.add_function(wrap_pyfunction!(placement::from_piece, module)?)?;
+    module.add_function(wrap_pyfunction!(session::memory_stats, module)?)
 }

@@ -1,30 +1,41 @@
 //! Python's operators.
 
-use dappled::graph::Operand;
-use dappled_kernels::{Casting, DType, Op, can_cast};
+use dappled_kernels::{DType, Op};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
+use pyo3::types::{PyBool, PyFloat, PyInt};
 
 use super::class::NdArray;
 use super::slow;
-use super::ufunc::{apply, numpy_name};
-use crate::errors::Raise;
+use super::ufunc::{apply, numpy_name, updated};
 
 type Object<'py> = Bound<'py, PyAny>;
 
 /// Does an object want its own operator tried, as NumPy decides it?
 fn defers(other: &Object<'_>) -> PyResult<bool> {
-    let class = other.get_type();
-    if class.is(&other.py().get_type::<NdArray>()) {
+    if is_known(other) {
         return Ok(false);
     }
-    match class.getattr_opt("__array_ufunc__")? {
+    match other.get_type().getattr_opt("__array_ufunc__")? {
         Some(found) => Ok(found.is_none()),
         None => Ok(false),
     }
 }
 
-fn binary<'py>(op: Op, left: &Object<'py>, right: &Object<'py>, other: &Object<'py>) -> PyResult<Object<'py>> {
+/// Is it one of ours, or a plain number of Python's?
+fn is_known(object: &Object<'_>) -> bool {
+    object.is_exact_instance_of::<NdArray>()
+        || object.is_exact_instance_of::<PyFloat>()
+        || object.is_exact_instance_of::<PyInt>()
+        || object.is_exact_instance_of::<PyBool>()
+}
+
+fn binary<'py>(
+    op: Op,
+    left: &Object<'py>,
+    right: &Object<'py>,
+    other: &Object<'py>,
+) -> PyResult<Object<'py>> {
     let py = left.py();
     match defers(other)? {
         true => Ok(py.NotImplemented().into_bound(py)),
@@ -32,7 +43,12 @@ fn binary<'py>(op: Op, left: &Object<'py>, right: &Object<'py>, other: &Object<'
     }
 }
 
-fn by_numpy<'py>(name: &str, left: &Object<'py>, right: &Object<'py>, other: &Object<'py>) -> PyResult<Object<'py>> {
+fn by_numpy<'py>(
+    name: &str,
+    left: &Object<'py>,
+    right: &Object<'py>,
+    other: &Object<'py>,
+) -> PyResult<Object<'py>> {
     let py = left.py();
     match defers(other)? {
         true => Ok(py.NotImplemented().into_bound(py)),
@@ -40,38 +56,28 @@ fn by_numpy<'py>(name: &str, left: &Object<'py>, right: &Object<'py>, other: &Ob
     }
 }
 
-/// `a op= b`: the value first, then written over `a`, cast as NumPy allows it.
+/// `a op= b`; what does not fit as it is goes to NumPy, which says why not.
 fn in_place<'py>(op: Op, own: &Bound<'py, NdArray>, other: &Object<'py>) -> PyResult<()> {
-    let value = apply(own.py(), op, &[own.as_any(), other])?;
-    store(numpy_name(op), own, &value)
-}
-
-fn in_place_by_numpy<'py>(name: &str, own: &Bound<'py, NdArray>, other: &Object<'py>) -> PyResult<()> {
-    let value = slow::ufunc(own.py(), name, &[own.as_any(), other])?;
-    store(name, own, &value)
-}
-
-fn store<'py>(name: &str, own: &Bound<'py, NdArray>, value: &Object<'py>) -> PyResult<()> {
-    let array = own.get();
-    let (Some(target), Ok(result)) = (array.array(), value.cast::<NdArray>()) else {
-        return slow::function(own.py(), "store")?.call1((name, own, value)).map(drop);
-    };
-    let fits = result.get().array().filter(|result| {
-        result.shape() == target.shape()
-            && can_cast(result.dtype(), target.dtype(), Casting::SameKind)
-            && array.is_writeable()
-    });
-    match fits {
-        Some(result) => target.assign(Operand::Array(result)).map_err(Raise::raise),
-        None => slow::function(own.py(), "store")?.call1((name, own, value)).map(drop),
+    match own.get().is_writeable() && updated(own.py(), op, own.get(), other)? {
+        true => Ok(()),
+        false => in_place_by_numpy(numpy_name(op), own, other),
     }
+}
+
+fn in_place_by_numpy<'py>(
+    name: &str,
+    own: &Bound<'py, NdArray>,
+    other: &Object<'py>,
+) -> PyResult<()> {
+    slow::function(own.py(), "in_place")?.call1((name, own, other)).map(drop)
 }
 
 /// `a ** 2` and its like, which NumPy does by cheaper functions.
 fn power<'py>(own: &Bound<'py, NdArray>, exponent: &Object<'py>) -> PyResult<Object<'py>> {
     let weak = super::scalars::weak(exponent);
     let number = weak.and_then(|(_, value)| value.cast(DType::Float64).get::<f64>());
-    let cheaper = own.get().array().zip(number).and_then(|(array, number)| cheap(array.dtype(), number));
+    let cheaper =
+        own.get().array().zip(number).and_then(|(array, number)| cheap(array.dtype(), number));
     match cheaper {
         Some(op) => apply(own.py(), op, &[own.as_any()]),
         None => by_numpy("power", own.as_any(), exponent, exponent),
@@ -85,7 +91,6 @@ fn cheap(dtype: DType, exponent: f64) -> Option<Op> {
         _ => None,
     }
 }
-
 
 #[pymethods]
 impl NdArray {
@@ -167,19 +172,31 @@ impl NdArray {
     fn __rdivmod__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         by_numpy("divmod", other, slf, other)
     }
-    fn __pow__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>, modulo: &Object<'py>) -> PyResult<Object<'py>> {
+    fn __pow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Object<'py>,
+        modulo: &Object<'py>,
+    ) -> PyResult<Object<'py>> {
         match modulo.is_none() {
             true => power(slf, other),
             false => Ok(slf.py().NotImplemented().into_bound(slf.py())),
         }
     }
-    fn __rpow__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>, modulo: &Object<'py>) -> PyResult<Object<'py>> {
+    fn __rpow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Object<'py>,
+        modulo: &Object<'py>,
+    ) -> PyResult<Object<'py>> {
         match modulo.is_none() {
             true => by_numpy("power", other, slf, other),
             false => Ok(slf.py().NotImplemented().into_bound(slf.py())),
         }
     }
-    fn __richcmp__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>, op: CompareOp) -> PyResult<Object<'py>> {
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Object<'py>,
+        op: CompareOp,
+    ) -> PyResult<Object<'py>> {
         let op = match op {
             CompareOp::Eq => Op::Equal,
             CompareOp::Ne => Op::NotEqual,
@@ -235,9 +252,12 @@ impl NdArray {
     fn __irshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
         in_place_by_numpy("right_shift", slf, other)
     }
-    fn __ipow__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>, _modulo: &Object<'py>) -> PyResult<()> {
-        let value = power(slf, other)?;
-        store("power", slf, &value)
+    fn __ipow__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Object<'py>,
+        _modulo: &Object<'py>,
+    ) -> PyResult<()> {
+        in_place_by_numpy("power", slf, other)
     }
     fn __imatmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
         in_place_by_numpy("matmul", slf, other)

@@ -9,8 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::class::NdArray;
 use super::conversion::{axes_argument, shape_argument};
-use super::given::argument;
-use super::indexing::written;
+use super::exclusive::exclusive;
 use super::{dtypes, scalars, slow};
 use crate::errors::Raise;
 
@@ -48,7 +47,8 @@ fn reshape<'py>(
             Err(PyValueError::new_err("Unable to avoid creating a copy while reshaping."))
         }
         _ => {
-            let copy = py.detach(|| array.copied()).map_err(Raise::raise)?;
+            let copy =
+                exclusive(py, array.view().len(), || array.copied()).map_err(Raise::raise)?;
             let view = view::reshaped(copy.view(), shape).expect("in C order any shape is a view");
             owned(py, copy.with_view(view))
         }
@@ -58,7 +58,7 @@ fn reshape<'py>(
 /// A copy whose axes lie in this order in memory.
 fn copied_in(py: Python<'_>, array: &Array, order: &[usize]) -> PyResult<Array> {
     let turned = array.transposed(order);
-    let copy = py.detach(|| turned.copied()).map_err(Raise::raise)?;
+    let copy = exclusive(py, turned.view().len(), || turned.copied()).map_err(Raise::raise)?;
     Ok(copy.transposed(&view::moved(order)))
 }
 
@@ -71,7 +71,9 @@ pub fn order_of(view: &View, letter: char) -> PyResult<Vec<usize>> {
         'F' | 'f' => Ok(reversed(ndim)),
         'A' | 'a' => Ok(if is_f() { reversed(ndim) } else { (0..ndim).collect() }),
         'K' | 'k' => Ok(view::kept_order(view)),
-        _ => Err(PyValueError::new_err(format!("order must be one of 'C', 'F', 'A', or 'K' (got '{letter}')"))),
+        _ => Err(PyValueError::new_err(format!(
+            "order must be one of 'C', 'F', 'A', or 'K' (got '{letter}')"
+        ))),
     }
 }
 
@@ -88,7 +90,10 @@ impl NdArray {
 
     /// The axes in another order: a view.
     #[pyo3(signature = (*axes))]
-    fn transpose<'py>(slf: &Bound<'py, Self>, axes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    fn transpose<'py>(
+        slf: &Bound<'py, Self>,
+        axes: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let Some(array) = slf.get().array() else {
             return slow::function(slf.py(), "method")?.call1((slf, "transpose", axes));
         };
@@ -96,12 +101,17 @@ impl NdArray {
         if axes.is_empty() || given.is_none() {
             return NdArray::view_of(slf, array.view().transposed());
         }
-        let order = view::axis_order(&axes_argument(&given)?, array.shape().len()).map_err(raised)?;
+        let order =
+            view::axis_order(&axes_argument(&given)?, array.shape().len()).map_err(raised)?;
         NdArray::view_of(slf, view::permuted(array.view(), &order))
     }
 
     /// Two axes exchanged: a view.
-    fn swapaxes<'py>(slf: &Bound<'py, Self>, axis1: i64, axis2: i64) -> PyResult<Bound<'py, PyAny>> {
+    fn swapaxes<'py>(
+        slf: &Bound<'py, Self>,
+        axis1: i64,
+        axis2: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let Some(array) = slf.get().array() else {
             return slow::function(slf.py(), "method")?.call1((slf, "swapaxes", (axis1, axis2)));
         };
@@ -135,7 +145,9 @@ impl NdArray {
             'F' | 'f' => Self::reshaped_backwards(slf, array, shape, copy),
             'A' | 'a' if is_f => Self::reshaped_backwards(slf, array, shape, copy),
             'A' | 'a' => reshape(slf, array, &shape, copy),
-            _ => Err(PyValueError::new_err(format!("order must be one of 'C', 'F', or 'A' (got '{order}')"))),
+            _ => Err(PyValueError::new_err(format!(
+                "order must be one of 'C', 'F', or 'A' (got '{order}')"
+            ))),
         }
     }
 
@@ -168,7 +180,10 @@ impl NdArray {
 
     /// Without axes of length 1: a view.
     #[pyo3(signature = (axis=None))]
-    fn squeeze<'py>(slf: &Bound<'py, Self>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    fn squeeze<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let Some(array) = slf.get().array() else {
             return slow::function(slf.py(), "method")?.call1((slf, "squeeze", (axis,)));
         };
@@ -190,9 +205,18 @@ impl NdArray {
 
     /// The diagonal along two axes: a view, which may not be written, as in NumPy.
     #[pyo3(signature = (offset=0, axis1=0, axis2=1))]
-    fn diagonal<'py>(slf: &Bound<'py, Self>, offset: i64, axis1: i64, axis2: i64) -> PyResult<Bound<'py, PyAny>> {
+    fn diagonal<'py>(
+        slf: &Bound<'py, Self>,
+        offset: i64,
+        axis1: i64,
+        axis2: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let Some(array) = slf.get().array() else {
-            return slow::function(slf.py(), "method")?.call1((slf, "diagonal", (offset, axis1, axis2)));
+            return slow::function(slf.py(), "method")?.call1((
+                slf,
+                "diagonal",
+                (offset, axis1, axis2),
+            ));
         };
         let ndim = array.shape().len();
         if ndim < 2 {
@@ -209,9 +233,13 @@ impl NdArray {
     }
 
     /// Repeated to a shape: a view that may not be written.
-    fn _broadcast_to<'py>(slf: &Bound<'py, Self>, shape: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn _broadcast_to<'py>(
+        slf: &Bound<'py, Self>,
+        shape: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(array) = slf.get().array() else { return Ok(None) };
-        let shape: Vec<usize> = shape_argument(shape)?.into_iter().map(|length| length.max(0) as usize).collect();
+        let shape: Vec<usize> =
+            shape_argument(shape)?.into_iter().map(|length| length.max(0) as usize).collect();
         let Some(view) = array.view().broadcast(&shape) else { return Ok(None) };
         let found = NdArray::view_of(slf, view)?;
         found.setattr("_writeable", false)?;
@@ -230,7 +258,8 @@ impl NdArray {
             return Ok(None);
         };
         let offset = (array.view().offset as isize + offset) as usize;
-        NdArray::view_of(slf, View { dtype, offset, shape, strides }).map(Some)
+        NdArray::view_of(slf, View { dtype, offset, shape: shape.into(), strides: strides.into() })
+            .map(Some)
     }
 
     /// A copy, in C order unless another is asked for. No memory is copied until one is written.
@@ -272,19 +301,22 @@ impl NdArray {
             "unsafe" => Casting::Unsafe,
             _ => return by_numpy(),
         };
-        let warns = array.dtype().kind() == Kind::Complex && !matches!(to.kind(), Kind::Complex | Kind::Bool);
+        let warns = array.dtype().kind() == Kind::Complex
+            && !matches!(to.kind(), Kind::Complex | Kind::Bool);
         if warns || !can_cast(array.dtype(), to, rule) {
             return by_numpy();
         }
         let wanted = order_of(array.view(), order)?;
         if to == array.dtype() {
-            let same_order = view::permuted(array.view(), &wanted).is_contiguous() || matches!(order, 'K' | 'k');
+            let same_order =
+                view::permuted(array.view(), &wanted).is_contiguous() || matches!(order, 'K' | 'k');
             return match !copy && same_order {
                 true => Ok(slf.clone().into_any()),
                 false => owned(py, copied_in(py, array, &wanted)?),
             };
         }
-        let cast = array.transposed(&wanted).cast(to).map_err(Raise::raise)?;
+        let cast = exclusive(py, array.view().len(), || array.transposed(&wanted).cast(to));
+        let cast = cast.map_err(Raise::raise)?;
         owned(py, cast.transposed(&view::moved(&wanted)))
     }
 
@@ -296,11 +328,15 @@ impl NdArray {
 
     /// One element as Python's number.
     #[pyo3(signature = (*args))]
-    fn item<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    fn item<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         match slf.get().array() {
             Some(array) if args.is_empty() && array.view().len() == 1 => {
-                let value = array.element(array.view().offset).map_err(Raise::raise)?;
+                let value = exclusive(py, 1, || array.element(array.view().offset))
+                    .map_err(Raise::raise)?;
                 scalars::to_python(py, value)
             }
             _ => slow::function(py, "item")?.call1((slf, args)),
@@ -335,7 +371,10 @@ impl NdArray {
                 NdArray::view_of(slf, part_of_complex(array.view(), half))
             }
             Some(array) => {
-                let zero = dappled_kernels::Scalar::from_bytes(array.dtype(), &[0; 16][..array.dtype().itemsize()]);
+                let zero = dappled_kernels::Scalar::from_bytes(
+                    array.dtype(),
+                    &[0; 16][..array.dtype().itemsize()],
+                );
                 let zeros = owned(py, Array::filled(array.session(), array.shape(), zero))?;
                 zeros.setattr("_writeable", false)?;
                 Ok(zeros)
@@ -347,9 +386,9 @@ impl NdArray {
     #[setter]
     fn set_imag<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         match slf.get().array() {
-            Some(array) if array.dtype().kind() != Kind::Complex => {
-                Err(pyo3::exceptions::PyTypeError::new_err("array does not have imaginary part to set"))
-            }
+            Some(array) if array.dtype().kind() != Kind::Complex => Err(
+                pyo3::exceptions::PyTypeError::new_err("array does not have imaginary part to set"),
+            ),
             _ => slf.getattr("imag")?.set_item(pyo3::types::PyEllipsis::get(slf.py()), value),
         }
     }
@@ -376,15 +415,10 @@ impl NdArray {
 }
 
 fn part_of_complex(view: &View, at: usize) -> View {
-    View { dtype: view.dtype.real(), offset: view.offset + at, shape: view.shape.clone(), strides: view.strides.clone() }
+    View {
+        dtype: view.dtype.real(),
+        offset: view.offset + at,
+        shape: view.shape.clone(),
+        strides: view.strides.clone(),
+    }
 }
-
-/// Copies values over an array: `copyto` without a mask.
-#[pyfunction]
-pub fn overwrite<'py>(target: &Bound<'py, NdArray>, value: &Bound<'py, PyAny>) -> PyResult<bool> {
-    let (Some(array), Some(value)) = (target.get().array(), argument(value)?) else {
-        return Ok(false);
-    };
-    written(target.py(), array, &value).map(|()| true)
-}
-

@@ -12,7 +12,11 @@ pub fn function<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>>
 }
 
 /// A ufunc on these arguments, by NumPy.
-pub fn ufunc<'py>(py: Python<'py>, name: &str, args: &[&Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+pub fn ufunc<'py>(
+    py: Python<'py>,
+    name: &str,
+    args: &[&Bound<'py, PyAny>],
+) -> PyResult<Bound<'py, PyAny>> {
     let args = pyo3::types::PyTuple::new(py, args)?;
     function(py, "ufunc")?.call1((name, args))
 }

@@ -1,15 +1,19 @@
 //! Operations, element by element, on whatever Python hands over.
 
-use dappled::graph::{common, loop_dtype, ufunc};
-use dappled_kernels::{DType, Op};
+use dappled::graph::{Given, common, loop_dtype, ufunc, ufunc_in_place};
+use dappled_kernels::{Casting, DType, Op, can_cast};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::class::result;
+use super::class::{NdArray, result};
+use super::exclusive::exclusive;
 use super::given::{Argument, argument};
 use super::session::session;
 use super::slow;
 use crate::errors::Raise;
+
+/// Arguments: never more than three.
+type Few<T> = smallvec::SmallVec<[T; 3]>;
 
 /// The operations by NumPy's names of them.
 const NAMES: [(&str, Op); 22] = [
@@ -65,7 +69,7 @@ fn native<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let mut arguments = Vec::with_capacity(objects.len());
+    let mut arguments = Few::new();
     for object in objects {
         match argument(object)? {
             Some(argument) => arguments.push(argument),
@@ -80,25 +84,58 @@ fn computed<'py>(
     op: Op,
     arguments: &[Argument<'_>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let given: Vec<_> = arguments.iter().map(Argument::given).collect();
-    let has_array = arguments.iter().any(|argument| matches!(argument, Argument::Ours(_) | Argument::Theirs(_)));
-    let dtype = match loop_dtype(op, common(&given)) {
-        Ok(dtype) if has_array => dtype,
-        _ => return Ok(None),
-    };
-    if !is_exact(op, &given, dtype) || arguments.iter().any(|one| one.overflows(dtype)) {
+    let given: Few<_> = arguments.iter().map(Argument::given).collect();
+    if !has_array(&given) || native_loop(op, arguments, &given).is_none() {
         return Ok(None);
     }
-    let session = session(py)?;
-    let array = ufunc(session, op, &given).map_err(Raise::raise)?;
+    let (session, size) = (session(py)?, largest(&given));
+    let array = exclusive(py, size, || ufunc(session, op, &given)).map_err(Raise::raise)?;
     result(py, array).map(Some)
 }
 
-/// NumPy compares int64 with uint64 exactly, though they promote to float64.
-fn is_exact(op: Op, given: &[dappled::graph::Given<'_>], dtype: DType) -> bool {
-    let integral = |given: &dappled::graph::Given<'_>| {
-        given.dtype().is_none_or(DType::is_integral)
+fn largest(given: &[Given<'_>]) -> usize {
+    let size =
+        |given: &Given<'_>| if let Given::Array(array) = given { array.view().len() } else { 1 };
+    given.iter().map(size).max().unwrap_or(1)
+}
+
+fn has_array(given: &[Given<'_>]) -> bool {
+    given.iter().any(|given| matches!(given, Given::Array(_)))
+}
+
+/// The loop in which an operation is native here: no argument loses its value in it.
+fn native_loop(op: Op, arguments: &[Argument<'_>], given: &[Given<'_>]) -> Option<DType> {
+    let dtype = loop_dtype(op, common(given)).ok()?;
+    let fits = !arguments.iter().any(|argument| argument.overflows(dtype));
+    (fits && is_exact(op, given, dtype)).then_some(dtype)
+}
+
+/// `own op= other`, if it is native and the result fits; false if NumPy must do it, or say why not.
+pub fn updated<'py>(
+    py: Python<'py>,
+    op: Op,
+    own: &NdArray,
+    other: &Bound<'py, PyAny>,
+) -> PyResult<bool> {
+    let (Some(target), Some(other)) = (own.array(), argument(other)?) else { return Ok(false) };
+    let arguments = [Argument::Ours(target), other];
+    let given: Few<_> = arguments.iter().map(Argument::given).collect();
+    let Some(dtype) = native_loop(op, &arguments, &given) else { return Ok(false) };
+    let fits = match given[1] {
+        Given::Array(array) => array.view().broadcast(target.shape()).is_some(),
+        _ => true,
     };
+    if !fits || !can_cast(op.result(dtype), target.dtype(), Casting::SameKind) {
+        return Ok(false);
+    }
+    let size = largest(&given);
+    exclusive(py, size, || ufunc_in_place(target, op, &given)).map_err(Raise::raise)?;
+    Ok(true)
+}
+
+/// NumPy compares int64 with uint64 exactly, though they promote to float64.
+fn is_exact(op: Op, given: &[Given<'_>], dtype: DType) -> bool {
+    let integral = |given: &Given<'_>| given.dtype().is_none_or(DType::is_integral);
     !(op.is_comparison() && dtype == DType::Float64 && given.iter().all(integral))
 }
 
@@ -147,8 +184,8 @@ impl Ufunc {
         if let (Some(op), None) = (slf.get().op, kwargs)
             && args.len() == op.arity()
         {
-            let objects: Vec<Bound<'py, PyAny>> = args.iter().collect();
-            let objects: Vec<&Bound<'py, PyAny>> = objects.iter().collect();
+            let objects: Few<Bound<'py, PyAny>> = args.iter().collect();
+            let objects: Few<&Bound<'py, PyAny>> = objects.iter().collect();
             if let Some(result) = native(py, op, &objects)? {
                 return Ok(result);
             }

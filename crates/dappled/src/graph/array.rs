@@ -60,6 +60,12 @@ impl Array {
         Self { session: session.clone(), versions: Versions::new(node), view }
     }
 
+    /// An array in memory that somebody else owns.
+    pub(super) fn over_foreign(session: &Session, node: Arc<Node>) -> Self {
+        let view = node.base.clone();
+        Self { session: session.clone(), versions: Versions::foreign(node), view }
+    }
+
     /// The ranks that it is shared among.
     pub fn session(&self) -> &Session {
         &self.session
@@ -114,7 +120,12 @@ impl Array {
     /// One element, by its place in the base.
     pub fn element(&self, offset: usize) -> Result<Scalar, GraphError> {
         let item = self.view.dtype.itemsize();
-        let view = View { offset, shape: vec![], strides: vec![], dtype: self.view.dtype };
+        let view = View {
+            offset,
+            shape: Default::default(),
+            strides: Default::default(),
+            dtype: self.view.dtype,
+        };
         let node = self.versions.current();
         let (buffer, start) = match (&node.layout, node.state()) {
             (Layout::Whole, State::Stored(buffer)) => (buffer, offset),

@@ -18,12 +18,11 @@ impl Array {
     pub fn assign<'a>(&self, value: impl Into<Operand<'a>>) -> Result<(), GraphError> {
         let arg = match value.into() {
             Operand::Scalar(value) => Arg::Scalar(value.cast(self.dtype())),
-            Operand::Array(array) => Arg::Part(array.versions.current(), fitted(array, self.shape())?),
+            Operand::Array(array) => {
+                Arg::Part(array.versions.current(), fitted(array, self.shape())?)
+            }
         };
-        if self.view().is_empty() {
-            return Ok(());
-        }
-        self.store(arg)
+        self.store(arg, 0)
     }
 
     /// Writes one value everywhere.
@@ -31,8 +30,30 @@ impl Array {
         self.assign(Scalar::new(value))
     }
 
-    fn store(&self, arg: Arg) -> Result<(), GraphError> {
+    /// Writes an operation's result, which nobody else has, over this array: `a += b`.
+    pub(super) fn update(&self, node: Arc<Node>) -> Result<(), GraphError> {
+        let own = self.versions.current();
+        let reads = |arg: &&Arg| matches!(arg, Arg::Part(node, _) if Arc::ptr_eq(node, &own));
+        let same = |arg: &&Arg| matches!(arg, Arg::Part(_, view) if view == self.view());
+        let uses = match node.state() {
+            State::Map(map) if node.base.shape[..] == *self.shape() => {
+                let uses: Vec<&Arg> = map.args.iter().filter(reads).collect();
+                if uses.iter().all(same) { uses.len() } else { 0 }
+            }
+            _ => 0,
+        };
+        drop(own);
+        let view = node.base.clone();
+        self.store(Arg::Part(node, view), uses)
+    }
+
+    /// Writes an argument that reads what is written, element by element in the same place, so
+    /// many times, and is not needed afterwards.
+    fn store(&self, arg: Arg, uses: usize) -> Result<(), GraphError> {
         let session = self.session();
+        if self.view().is_empty() {
+            return Ok(());
+        }
         let node = self.versions.current();
         if !node.layout.is_whole() && through(self.view(), &node.base).is_none() {
             return self.store_by_gathering(&node, arg);
@@ -40,9 +61,8 @@ impl Array {
         if self.versions.is_lent() {
             return self.store_in_place(&node, arg);
         }
-        // Two holders: the box and this function. A third needs the old values.
-        let alone = Arc::strong_count(&node) == 2;
-        if alone {
+        // Two holders, the box and this function, besides the uses. One more needs the old values.
+        if Arc::strong_count(&node) == 2 + uses {
             let memory = value(session, &node)?;
             return write(session, &node, self.view(), &memory, &arg);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dappled_kernels::{DType, Op, Program, Reg, Scalar, View};
 
 use super::evaluate::value;
-use super::node::{Arg, Map, Node, State};
+use super::node::{Arg, Few, Map, Node, State};
 use super::{GraphError, Session};
 
 /// A program, and the stored parts that it reads.
@@ -70,14 +70,13 @@ impl<'a> Fuse<'a> {
     /// An operation becomes a part of the program, unless its result was needed before: then it
     /// will be again, and is worth its memory.
     fn pending(&mut self, node: &Arc<Node>, view: &View, map: &Map) -> Result<Place, GraphError> {
-        let same = |(other, seen, _): &&(Arc<Node>, View, Place)| {
-            Arc::ptr_eq(node, other) && view == seen
-        };
+        let same =
+            |(other, seen, _): &&(Arc<Node>, View, Place)| Arc::ptr_eq(node, other) && view == seen;
         if let Some((_, _, place)) = self.known.iter().find(same) {
             return Ok(*place);
         }
         let seen = map.args.iter().map(|arg| arg.seen_through(view, &node.base));
-        match seen.collect::<Option<Vec<Arg>>>() {
+        match seen.collect::<Option<Few<Arg>>>() {
             Some(args) if view.dtype == node.base.dtype && !node.was_read() => {
                 let place = self.map(map, args)?;
                 self.known.push((node.clone(), view.clone(), place));
@@ -90,7 +89,7 @@ impl<'a> Fuse<'a> {
         }
     }
 
-    fn map(&mut self, map: &Map, args: Vec<Arg>) -> Result<Place, GraphError> {
+    fn map(&mut self, map: &Map, args: Few<Arg>) -> Result<Place, GraphError> {
         let mut places = Vec::with_capacity(args.len());
         for (position, arg) in args.iter().enumerate() {
             let place = self.place(arg)?;

@@ -1,9 +1,10 @@
 //! Operations, element by element: shape, dtype and errors now, values when they are needed.
 
-use dappled_kernels::{DType, Op, Scalar, View};
+use dappled_kernels::{Axes, DType, Op, Scalar, View};
 
 use super::evaluate::value;
-use super::node::{Arg, Map, Node, State};
+use super::layout::Layout;
+use super::node::{Arg, Few, Map, Node, State};
 use super::session::HEAVIEST;
 use super::small::computed;
 use super::{Array, GraphError, Session};
@@ -53,14 +54,20 @@ pub fn map(
     dtype: DType,
     operands: &[Operand<'_>],
 ) -> Result<Array, GraphError> {
-    let shapes: Vec<&[usize]> = operands.iter().filter_map(shape_of).collect();
-    let shape = match shapes.windows(2).all(|pair| pair[0] == pair[1]) {
-        true => shapes[0].to_vec(),
-        false => view::broadcast(&shapes)?,
-    };
-    let args: Vec<Arg> = operands.iter().map(|operand| operand.arg(&shape)).collect();
+    let shape = common_shape(operands)?;
+    let args: Few<Arg> = operands.iter().map(|operand| operand.arg(&shape)).collect();
     let at_once = operands.iter().any(Operand::is_lent);
-    in_memory_order(args, shape, |args, shape| element_wise(session, op, dtype, args, shape, at_once))
+    in_memory_order(args, &shape, |args, shape| {
+        element_wise(session, op, dtype, args, shape, at_once)
+    })
+}
+
+fn common_shape(operands: &[Operand<'_>]) -> Result<Axes<usize>, GraphError> {
+    let shapes: Few<&[usize]> = operands.iter().filter_map(shape_of).collect();
+    match shapes.windows(2).all(|pair| pair[0] == pair[1]) {
+        true => Ok(shapes[0].into()),
+        false => Ok(view::broadcast(&shapes)?.into()),
+    }
 }
 
 fn shape_of<'a>(operand: &Operand<'a>) -> Option<&'a [usize]> {
@@ -70,18 +77,44 @@ fn shape_of<'a>(operand: &Operand<'a>) -> Option<&'a [usize]> {
     }
 }
 
+/// `target op= …`: an operation whose result is written over an array of its shape.
+pub fn update(
+    target: &Array,
+    op: Op,
+    dtype: DType,
+    operands: &[Operand<'_>],
+) -> Result<(), GraphError> {
+    let session = target.session();
+    let args: Few<Arg> = operands.iter().map(|operand| operand.arg(target.shape())).collect();
+    let base = View::c_order(op.result(dtype), target.shape());
+    let small = base.len() <= session.limits().at_once;
+    let state = match small.then(|| computed(op, dtype, &args, base.len())).transpose()?.flatten() {
+        Some(memory) => State::Stored(memory),
+        None => {
+            let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
+            State::Map(Map { op, dtype, args, weight }.into())
+        }
+    };
+    let layout = if matches!(state, State::Stored(_)) {
+        Layout::Whole
+    } else {
+        session.layout(base.dtype, target.shape())
+    };
+    target.update(Node::new(session, base, layout, state))
+}
+
 /// Lays the result out as NumPy does: its axes in the order in which those of the operands run.
 fn in_memory_order(
-    args: Vec<Arg>,
-    shape: Vec<usize>,
-    ask: impl FnOnce(Vec<Arg>, &[usize]) -> Result<Array, GraphError>,
+    args: Few<Arg>,
+    shape: &[usize],
+    ask: impl FnOnce(Few<Arg>, &[usize]) -> Result<Array, GraphError>,
 ) -> Result<Array, GraphError> {
     let views = args.iter().filter_map(|arg| match arg {
         Arg::Part(_, view) => Some(view),
         Arg::Scalar(_) => None,
     });
-    let Some(order) = view::memory_order(&views.collect::<Vec<&View>>(), shape.len()) else {
-        return ask(args, &shape);
+    let Some(order) = view::memory_order(&views.collect::<Few<&View>>(), shape.len()) else {
+        return ask(args, shape);
     };
     let turned = args.into_iter().map(|arg| match arg {
         Arg::Part(node, view) => Arg::Part(node, permuted(&view, &order)),
@@ -95,7 +128,7 @@ fn element_wise(
     session: &Session,
     op: Op,
     dtype: DType,
-    args: Vec<Arg>,
+    args: Few<Arg>,
     shape: &[usize],
     at_once: bool,
 ) -> Result<Array, GraphError> {

@@ -11,8 +11,10 @@
 //! array, versions   the array: a view of a box that holds the current version
 //! resolve, map      an operation: dtype, shape, layout, then a node
 //! assign, outside   a write
+//! fold, spread_fold a reduction, of memory that is whole; of pieces
 //! fuse              pending nodes as one program
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
+//! place, explain    where it lies; what would be done
 //! ```
 //!
 //! *In:* operations on [`Array`]s. *Out:* a program, its operands and a target, for `plan` and `run`.
@@ -20,22 +22,28 @@
 mod array;
 mod assign;
 mod evaluate;
+mod explain;
+mod fold;
 mod fuse;
 mod layout;
 mod map;
 mod memory;
 mod node;
 mod outside;
+mod place;
 mod resolve;
 mod session;
 mod small;
 mod spread;
+mod spread_fold;
 mod versions;
 
 pub use array::Array;
+pub use fold::Folding;
 pub use map::{Operand, map};
 pub use memory::MemoryStats;
-pub use resolve::{Given, common, loop_dtype, ufunc};
+pub use place::LentPiece;
+pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in_place};
 pub use session::{Limits, Session};
 pub use versions::Loan;
 
@@ -71,6 +79,20 @@ pub enum GraphError {
     /// A target in pieces that is no part of its base. (Ours: such writes are done another way.)
     #[error("a target that does not follow the axes of its base")]
     Target,
+    /// A view that is not all of an array has no piece or distribution of its own.
+    #[error("only a whole array has pieces and a distribution, not a part of one: copy it first")]
+    Piece,
+    /// A distribution that is not one of this array over these ranks.
+    #[error(
+        "a distribution of shape {:?} over {} processes, for an array of shape {:?} over {}",
+        .found.0, .found.1, .expected.0, .expected.1
+    )]
+    Distribution {
+        /// The distribution's shape and number of processes.
+        found: (Vec<u64>, u64),
+        /// The array's.
+        expected: (Vec<u64>, u64),
+    },
     /// Layouts that no plan is made for.
     #[error(transparent)]
     Plan(#[from] PlanError),

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dappled_kernels::{Buffer, DType, Op, Scalar, View};
+use smallvec::SmallVec;
 
 use super::Session;
 use super::layout::Layout;
@@ -38,10 +39,13 @@ pub(crate) enum State {
 pub(crate) struct Map {
     pub op: Op,
     pub dtype: DType,
-    pub args: Vec<Arg>,
+    pub args: Few<Arg>,
     /// How many operations would have to be done to know its value.
     pub weight: usize,
 }
+
+/// The arguments of an operation: seldom more than two, never more than three.
+pub(crate) type Few<T> = SmallVec<[T; 3]>;
 
 /// An argument of an operation.
 #[derive(Clone)]

@@ -2,6 +2,8 @@
 
 use dappled_kernels::{DType, Op, Scalar, Weak, promote, promote_weak};
 
+use super::map::update;
+use super::node::Few;
 use super::{Array, GraphError, Operand, Session, map};
 
 /// What a Python program hands to an operation.
@@ -33,8 +35,10 @@ pub fn common(given: &[Given<'_>]) -> DType {
         Given::Weak(weak, _) => Some(*weak),
         _ => None,
     });
-    weak.fold(strong, |dtype, weak| Some(dtype.map_or(default(weak), |dtype| promote_weak(dtype, weak))))
-        .unwrap_or(DType::Float64)
+    weak.fold(strong, |dtype, weak| {
+        Some(dtype.map_or(default(weak), |dtype| promote_weak(dtype, weak)))
+    })
+    .unwrap_or(DType::Float64)
 }
 
 /// The dtype of a Python number by itself.
@@ -59,13 +63,24 @@ pub fn loop_dtype(op: Op, dtype: DType) -> Result<DType, GraphError> {
 /// An operation as NumPy does it.
 pub fn ufunc(session: &Session, op: Op, given: &[Given<'_>]) -> Result<Array, GraphError> {
     let dtype = loop_dtype(op, common(given))?;
-    let operands = given.iter().enumerate().map(|(at, given)| match *given {
+    map(session, op, dtype, &operands(op, dtype, given))
+}
+
+/// `target op= given[1]`, the target being the first that is given. The result's dtype must be one
+/// that may be written there.
+pub fn ufunc_in_place(target: &Array, op: Op, given: &[Given<'_>]) -> Result<(), GraphError> {
+    let dtype = loop_dtype(op, common(given))?;
+    update(target, op, dtype, &operands(op, dtype, given))
+}
+
+fn operands<'a>(op: Op, dtype: DType, given: &[Given<'a>]) -> Few<Operand<'a>> {
+    let operand = |(at, given): (usize, &Given<'a>)| match *given {
         Given::Array(array) => Operand::Array(array),
         Given::Strong(value) | Given::Weak(_, value) => {
             Operand::Scalar(value.cast(op.argument(dtype, at)))
         }
-    });
-    map(session, op, dtype, &operands.collect::<Vec<_>>())
+    };
+    given.iter().enumerate().map(operand).collect()
 }
 
 impl<'a> From<&'a Array> for Given<'a> {

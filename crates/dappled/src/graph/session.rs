@@ -118,9 +118,13 @@ impl Session {
         if self.fabric().size() == 1 || bytes < self.0.limits.whole_below || shape.is_empty() {
             return Layout::Whole;
         }
+        Layout::split(self.blocks(shape), dtype, self.fabric().rank())
+    }
+
+    /// Compact blocks over all ranks.
+    pub fn blocks(&self, shape: &[usize]) -> Distribution {
         let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
         let spec = Distribution::spec(&shape).nprocs(self.fabric().size());
-        let distribution = spec.build().expect("blocks of any shape on any number of ranks");
-        Layout::split(distribution, dtype, self.fabric().rank())
+        spec.build().expect("blocks of any shape on any number of ranks")
     }
 }

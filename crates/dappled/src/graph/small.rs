@@ -5,7 +5,7 @@ use std::ops::Range;
 use dappled_kernels::{Buffer, DType, Op, View, apply};
 
 use super::GraphError;
-use super::node::{Arg, State};
+use super::node::{Arg, Few, State};
 use crate::run::RunError;
 
 /// The elements of an argument, one after the other in the loop's dtype.
@@ -20,7 +20,7 @@ pub(super) fn computed(
 ) -> Result<Option<Buffer>, GraphError> {
     let arguments = args.iter().enumerate();
     let arguments = arguments.map(|(at, arg)| ready(arg, op.argument(dtype, at), len));
-    let Some(ready) = arguments.collect::<Result<Option<Vec<Ready>>, RunError>>()? else {
+    let Some(ready) = arguments.collect::<Result<Option<Few<Ready>>, RunError>>()? else {
         return Ok(None);
     };
     let out = Buffer::zeroed(len * op.result(dtype).itemsize());
@@ -28,10 +28,32 @@ pub(super) fn computed(
     Ok(Some(out))
 }
 
+/// Writes a small argument over a view; false if it is not ready.
+pub(super) fn written(memory: &Buffer, view: &View, arg: &Arg) -> Result<bool, GraphError> {
+    let item = view.dtype.itemsize();
+    let Some((buffer, bytes)) = ready(arg, view.dtype, view.len())? else { return Ok(false) };
+    if buffer.is_same(memory) {
+        return Ok(false);
+    }
+    view.check(memory.len()).map_err(RunError::from)?;
+    let elements = &buffer.read().map_err(RunError::from)?[bytes];
+    let mut memory = memory.write().map_err(RunError::from)?;
+    if view.is_contiguous() {
+        memory[view.offset..view.offset + elements.len()].copy_from_slice(elements);
+        return Ok(true);
+    }
+    let mut done = 0;
+    for_each_offset(view, |offset| {
+        memory[offset..offset + item].copy_from_slice(&elements[done..done + item]);
+        done += item;
+    });
+    Ok(true)
+}
+
 fn apply_to(op: Op, dtype: DType, args: &[Ready], out: &Buffer) -> Result<(), RunError> {
-    let claims = args.iter().map(|(buffer, _)| buffer.read()).collect::<Result<Vec<_>, _>>()?;
+    let claims = args.iter().map(|(buffer, _)| buffer.read()).collect::<Result<Few<_>, _>>()?;
     let slices = claims.iter().zip(args).map(|(claim, (_, bytes))| &claim[bytes.clone()]);
-    let slices: Vec<&[u8]> = slices.collect();
+    let slices: Few<&[u8]> = slices.collect();
     Ok(apply(op, dtype, &slices, &mut out.write()?)?)
 }
 
@@ -53,7 +75,11 @@ fn ready(arg: &Arg, dtype: DType, len: usize) -> Result<Option<Ready>, RunError>
         true => (buffer, view.offset..view.offset + len * item),
         false => all(collected(&buffer, view)?),
     };
-    Ok(Some(if view.dtype == dtype { (buffer, bytes) } else { cast(&buffer, bytes, view.dtype, dtype)? }))
+    Ok(Some(if view.dtype == dtype {
+        (buffer, bytes)
+    } else {
+        cast(&buffer, bytes, view.dtype, dtype)?
+    }))
 }
 
 fn all(buffer: Buffer) -> Ready {

@@ -10,8 +10,9 @@ use super::evaluate::{gathered, value};
 use super::fuse::Fused;
 use super::layout::Layout;
 use super::node::{Arg, Node};
+use super::place::whole;
 use super::{GraphError, Session};
-use crate::plan::{Operand, plan};
+use crate::plan::{Operand, Plan, plan};
 use crate::run::{self, Piece};
 use crate::view::through;
 
@@ -23,18 +24,28 @@ pub(super) fn run(
     view: &View,
     memory: &Buffer,
 ) -> Result<(), GraphError> {
-    let inputs = fused.inputs.iter().map(|input| followed(session, input));
-    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-    let operands = inputs.iter().map(|(node, view)| operand(session, node, view));
-    let operands = operands.collect::<Result<Vec<_>, _>>()?;
-    let target = operand(session, node, view)?;
-    let plan = plan(&target, &operands, session.fabric().rank())?;
+    let (plan, inputs) = planned(session, fused, node, view)?;
     let pieces = inputs.iter().map(|(node, _)| Ok(piece(node, value(session, node)?)));
     let pieces = pieces.collect::<Result<Vec<Piece>, GraphError>>()?;
     let pieces: Vec<&Piece> = pieces.iter().collect();
     let engine = session.engine(&fused.program)?;
     let tag = session.next("an assignment");
     Ok(run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&piece(node, memory.clone())])?)
+}
+
+/// The plan of a program over a view of a node, and the inputs that it reads.
+pub(super) fn planned(
+    session: &Session,
+    fused: &Fused,
+    node: &Arc<Node>,
+    view: &View,
+) -> Result<(Plan, Vec<(Arc<Node>, View)>), GraphError> {
+    let inputs = fused.inputs.iter().map(|input| followed(session, input));
+    let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    let operands = inputs.iter().map(|(node, view)| operand(session, node, view));
+    let operands = operands.collect::<Result<Vec<_>, _>>()?;
+    let target = operand(session, node, view)?;
+    Ok((plan(&target, &operands, session.fabric().rank())?, inputs))
 }
 
 /// The box of this rank's memory that a write through a view fills; None where it leaves gaps.
@@ -80,10 +91,6 @@ fn operand(session: &Session, node: &Node, view: &View) -> Result<Operand, Graph
 pub(super) fn distribution(session: &Session, node: &Node) -> Distribution {
     match &node.layout {
         Layout::Split(split) => split.distribution.clone(),
-        Layout::Whole => {
-            let shape: Vec<u64> = node.base.shape.iter().map(|&length| length as u64).collect();
-            let spec = Distribution::spec(&shape).dist(&"n".repeat(shape.len()));
-            spec.nprocs(session.fabric().size()).build().expect("whole on every rank")
-        }
+        Layout::Whole => whole(session, &node.base.shape),
     }
 }

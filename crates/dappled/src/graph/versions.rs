@@ -1,6 +1,6 @@
 //! The box: what an array is now. Views share it; a write makes the next version.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dappled_kernels::Buffer;
@@ -10,31 +10,31 @@ use super::node::Node;
 /// The current version of an array, shared by all its views.
 pub(crate) struct Versions {
     current: Mutex<Arc<Node>>,
-    /// Held by everybody outside who may read or write the memory without our knowing.
-    lent: Arc<()>,
-    /// Is it somebody else's memory?
-    foreign: AtomicBool,
+    /// How many outside may read or write the memory without our knowing.
+    lent: AtomicUsize,
 }
 
 /// Memory that was lent to somebody outside. As long as it lives, the array stays in this memory.
-#[derive(Clone, Debug)]
 pub struct Loan {
     /// The memory.
     pub buffer: Buffer,
-    _lent: Arc<()>,
+    versions: Arc<Versions>,
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        self.versions.lent.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Versions {
     pub fn new(node: Arc<Node>) -> Arc<Self> {
-        let (lent, foreign) = (Arc::new(()), AtomicBool::new(false));
-        Arc::new(Self { current: Mutex::new(node), lent, foreign })
+        Arc::new(Self { current: Mutex::new(node), lent: AtomicUsize::new(0) })
     }
 
-    /// An array in memory that somebody else owns, and may write.
+    /// An array in memory that somebody else owns, and may write as long as it lives.
     pub fn foreign(node: Arc<Node>) -> Arc<Self> {
-        let versions = Self::new(node);
-        versions.foreign.store(true, Ordering::Relaxed);
-        versions
+        Arc::new(Self { current: Mutex::new(node), lent: AtomicUsize::new(1) })
     }
 
     /// A panic elsewhere leaves it as it was: versions are replaced whole.
@@ -53,10 +53,11 @@ impl Versions {
     /// Does somebody outside see the memory? Then what reads it is computed at once, and writes go
     /// in place.
     pub fn is_lent(&self) -> bool {
-        self.foreign.load(Ordering::Relaxed) || Arc::strong_count(&self.lent) > 1
+        self.lent.load(Ordering::Relaxed) > 0
     }
 
-    pub fn lend(&self, buffer: Buffer) -> Loan {
-        Loan { buffer, _lent: self.lent.clone() }
+    pub fn lend(self: &Arc<Self>, buffer: Buffer) -> Loan {
+        self.lent.fetch_add(1, Ordering::Relaxed);
+        Loan { buffer, versions: self.clone() }
     }
 }

@@ -1,6 +1,7 @@
 //! One axis of the target, cut so that along each cut every operand lies in one place.
 
 use super::needs::{Need, Needs};
+use super::places::Places;
 
 /// Cells of the target's piece along an axis, and where an operand's cells for them lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,16 +35,15 @@ fn repeated(len: u64) -> Stretch {
 
 /// What is needed from one place, if it is one stretch.
 fn one(needs: &Needs<'_>, axis: usize, need: &Need) -> Option<Stretch> {
-    let ([wanted], [found]) = (&need.wanted[..], &need.found[..]) else { return None };
-    let span = wanted.span().filter(|span| span.step == 1 || wanted.cells() == 1)?;
-    let len = wanted.cells();
+    let len = need.cells();
+    let (start, _) = Places::SAME.evenly(&need.wanted).filter(|&(_, step)| step == 1)?;
     let message = match needs.operand.axes[axis].is_backwards() {
         true => (len - 1, -1),
         false => (0, 1),
     };
     let own = needs.own.as_ref().filter(|own| own.at[axis] == need.at);
-    let piece = own.map_or(Some((0, 0)), |own| own.places[axis].evenly(found))?;
-    Some(Stretch { start: span.start, len, at: need.at, message, piece })
+    let piece = own.map_or(Some((0, 0)), |own| own.places[axis].evenly(&need.found))?;
+    Some(Stretch { start, len, at: need.at, message, piece })
 }
 
 /// Where these stretches end too, beside the cuts that there are, in order.

@@ -20,6 +20,7 @@
 //! copies         what is moved, what is scattered
 //! tiles          the product of the cuts
 //! steps          what comes out; `explain` writes it as text
+//! reduce         where an array has to lie to be reduced without a change of order
 //! ```
 
 mod axis;
@@ -29,6 +30,7 @@ mod needs;
 mod operand;
 mod places;
 mod product;
+mod reduce;
 mod sends;
 mod steps;
 mod through;
@@ -37,6 +39,7 @@ mod tiles;
 use dappled_protocol::exchange::ExchangeError;
 
 pub use operand::Operand;
+pub use reduce::for_reduction;
 pub use steps::{CellCopy, Cells, Move, Origin, Part, Plan, Receive, Send, Source, Tile};
 pub use through::{Along, Through};
 

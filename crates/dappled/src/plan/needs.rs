@@ -1,7 +1,7 @@
 //! What one rank needs of an operand, and from whom: a product over the axes of the view.
 
 use dappled_protocol::exchange::along_axis;
-use dappled_protocol::{Held, Runs};
+use dappled_protocol::{AxisMap, Held, Runs, Transfer};
 
 use super::operand::{Axis, Own};
 use super::product::product;
@@ -94,14 +94,30 @@ fn along(target: &Axis, piece: &Own, operand: &Axis, axis: usize) -> Vec<Need> {
         let once = Need { at: 0, wanted: vec![Runs::one(0, 1)], found: Vec::new() };
         return if piece.lengths[axis] > 0 { vec![once] } else { Vec::new() };
     }
-    let peers = along_axis(&target.map, &operand.map, piece.at[axis]);
-    let need = |(at, transfers): (u64, Vec<dappled_protocol::Transfer>)| {
+    let peers = met(&target.map, piece, &operand.map, axis);
+    let need = |(at, transfers): (u64, Vec<Transfer>)| {
         let first = piece.firsts[axis];
         let (wanted, found) =
             transfers.into_iter().map(|both| (counted_from(first, both.own), both.other)).unzip();
         Need { at, wanted, found }
     };
     peers.into_iter().map(need).collect()
+}
+
+/// What moves along an axis between a rank, which has `own` of it, and the ranks of another map; the
+/// same seen from both sides. Where both maps are the same nothing moves, and all is in order.
+pub(super) fn met(
+    map: &AxisMap,
+    own: &Own,
+    other: &AxisMap,
+    axis: usize,
+) -> Vec<(u64, Vec<Transfer>)> {
+    let (at, length) = (own.at[axis], own.lengths[axis]);
+    if map != other || length == 0 {
+        return along_axis(map, other, at);
+    }
+    let cells = Runs::one(own.firsts[axis], length);
+    vec![(at, vec![Transfer { own: cells.clone(), other: cells }])]
 }
 
 fn counted_from(first: u64, runs: Runs) -> Runs {

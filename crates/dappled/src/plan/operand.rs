@@ -196,6 +196,10 @@ impl Own {
     /// Along each axis the place of the first cell and how far the next one is; None unless all are
     /// evenly spaced.
     pub fn straight(&self) -> Option<Vec<(u64, i64)>> {
-        self.places.iter().zip(self.cells()).map(|(places, cells)| places.evenly(&cells)).collect()
+        self.places
+            .iter()
+            .zip(self.cells())
+            .map(|(places, cells)| places.evenly(&[cells]))
+            .collect()
     }
 }

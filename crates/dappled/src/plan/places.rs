@@ -12,10 +12,13 @@ pub(super) enum Places {
 }
 
 impl Places {
+    /// Every cell where it is.
+    pub const SAME: Self = Places::Even { first: 0, step: 1 };
+
     /// Of the rank that stands `at` the grid's axis; `part` is the map of the region of `whole`.
     pub fn new(whole: &AxisMap, region: Region, part: &AxisMap, at: u64) -> Self {
         if region.is_all(whole.size()) {
-            return Places::Even { first: 0, step: 1 };
+            return Self::SAME;
         }
         let place = |position: i64| {
             let index = region.at(position as u64) as i64;
@@ -39,14 +42,15 @@ impl Places {
         }
     }
 
-    /// The place of the first of these cells and how far the next one is, if that is always the
-    /// same.
-    pub fn evenly(&self, cells: &Runs) -> Option<(u64, i64)> {
-        match (self, cells.span()) {
+    /// The place of the first of these cells, one run behind the other, and how far the next one
+    /// is, if that is always the same.
+    pub fn evenly(&self, cells: &[Runs]) -> Option<(u64, i64)> {
+        let span = if let [one] = cells { one.span() } else { None };
+        match (self, span) {
             (Places::Even { step, .. }, Some(span)) => {
                 Some((self.at(span.start), step * span.step as i64))
             }
-            _ => even(cells.iter().map(|cell| self.at(cell))),
+            _ => even(cells.iter().flat_map(Runs::iter).map(|cell| self.at(cell))),
         }
     }
 
@@ -54,8 +58,8 @@ impl Places {
     pub fn of(&self, cells: &[Runs], backwards: bool) -> Runs {
         let [one] = cells else { return chained(cells, backwards, |cell| self.at(cell)) };
         let count = one.cells();
-        match self.evenly(one) {
-            _ if *self == (Places::Even { first: 0, step: 1 }) && !backwards => one.clone(),
+        match self.evenly(cells) {
+            _ if *self == Self::SAME && !backwards => one.clone(),
             Some((first, step)) if step > 0 && !backwards => ascending(first, step as u64, count),
             Some((first, step)) if step < 0 && backwards => {
                 let last = first - step.unsigned_abs() * (count - 1);

@@ -3,6 +3,7 @@
 use dappled_protocol::exchange::along_axis;
 use dappled_protocol::{Held, Runs, Transfer};
 
+use super::needs::met;
 use super::operand::{Axis, Own};
 use super::product::product;
 use super::{Operand, Send};
@@ -61,7 +62,7 @@ fn wishes(target: &Operand, operand: &Operand, own: &Own, axis: usize) -> Vec<Wi
         let cells = transfers.into_iter().map(|both| both.own).collect();
         Wish { at, cells: placed(operand, own, axis, cells) }
     };
-    along_axis(&operand.map, &target.map, own.at[axis]).into_iter().map(wish).collect()
+    met(&operand.map, own, &target.map, axis).into_iter().map(wish).collect()
 }
 
 fn placed(operand: &Axis, own: &Own, axis: usize, cells: Vec<Runs>) -> Runs {

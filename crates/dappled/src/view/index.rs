@@ -16,13 +16,17 @@ pub struct Indexed {
 
 /// What `view[items]` selects.
 pub fn indexed(view: &View, items: &[Item]) -> Result<Indexed, ViewError> {
-    let is_element = items.iter().all(|item| matches!(item, Item::Index(_)))
-        && items.len() == view.shape.len();
+    let is_element =
+        items.iter().all(|item| matches!(item, Item::Index(_))) && items.len() == view.shape.len();
     let shape: Vec<u64> = view.shape.iter().map(|&length| length as u64).collect();
     let key = Key::new(items, &shape)?;
     let mut axes = view.shape.iter().zip(&view.strides);
-    let mut found =
-        View { dtype: view.dtype, offset: view.offset, shape: vec![], strides: vec![] };
+    let mut found = View {
+        dtype: view.dtype,
+        offset: view.offset,
+        shape: Default::default(),
+        strides: Default::default(),
+    };
     let mut offset = view.offset as isize;
     for part in key.parts() {
         let (length, stride) = match *part {

@@ -17,7 +17,7 @@ pub use order::{axis_order, kept_order, moved, permuted};
 pub use reshape::{reshaped, resolved};
 pub use through::{seen, through};
 
-use dappled_kernels::View;
+use dappled_kernels::{Axes, View};
 
 /// Why there is no such view. The texts are NumPy's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -100,8 +100,8 @@ pub fn diagonal(view: &View, offset: i64, first: usize, second: usize) -> View {
     let length = (rows - row).min(columns - column).max(0);
     let mut kept: Vec<usize> = (0..view.shape.len()).collect();
     kept.retain(|&axis| axis != first && axis != second);
-    let mut shape: Vec<usize> = kept.iter().map(|&axis| view.shape[axis]).collect();
-    let mut strides: Vec<isize> = kept.iter().map(|&axis| view.strides[axis]).collect();
+    let mut shape: Axes<usize> = kept.iter().map(|&axis| view.shape[axis]).collect();
+    let mut strides: Axes<isize> = kept.iter().map(|&axis| view.strides[axis]).collect();
     shape.push(length as usize);
     strides.push(view.strides[first] + view.strides[second]);
     let start = row as isize * view.strides[first] + column as isize * view.strides[second];

@@ -1,6 +1,6 @@
 //! Other shapes of the same elements.
 
-use dappled_kernels::View;
+use dappled_kernels::{Axes, View};
 
 use super::ViewError;
 
@@ -31,9 +31,14 @@ pub fn reshaped(view: &View, shape: &[usize]) -> Option<View> {
     if view.is_empty() {
         return Some(View { offset: view.offset, ..View::c_order(view.dtype, shape) });
     }
-    let old: Vec<(usize, isize)> =
-        view.shape.iter().copied().zip(view.strides.iter().copied()).filter(|axis| axis.0 != 1).collect();
-    let mut strides = Vec::with_capacity(shape.len());
+    let old: Vec<(usize, isize)> = view
+        .shape
+        .iter()
+        .copied()
+        .zip(view.strides.iter().copied())
+        .filter(|axis| axis.0 != 1)
+        .collect();
+    let mut strides = Axes::new();
     let (mut from, mut to) = (0, 0);
     while from < old.len() {
         let (mut have, mut want, start) = (old[from].0, 1, from);
@@ -55,7 +60,7 @@ pub fn reshaped(view: &View, shape: &[usize]) -> Option<View> {
     }
     let last = strides.last().copied().unwrap_or(view.dtype.itemsize() as isize);
     strides.resize(shape.len(), last);
-    Some(View { dtype: view.dtype, offset: view.offset, shape: shape.to_vec(), strides })
+    Some(View { dtype: view.dtype, offset: view.offset, shape: shape.into(), strides })
 }
 
 /// Is the step along each axis just past the end of the next one?

@@ -65,9 +65,8 @@ fn followed(base: &View, starts: &[u64], length: usize, stride: isize) -> Option
 pub fn seen(view: &View, through: &Through) -> View {
     let starts = through.starts.iter().zip(&view.strides);
     let offset: isize = starts.map(|(&start, &stride)| start as isize * stride).sum();
-    let stride = |along: &Along| {
-        along.base.map_or(0, |(axis, step)| view.strides[axis] * step as isize)
-    };
+    let stride =
+        |along: &Along| along.base.map_or(0, |(axis, step)| view.strides[axis] * step as isize);
     View {
         dtype: view.dtype,
         offset: (view.offset as isize + offset) as usize,

@@ -1,0 +1,258 @@
+//! How values are folded: what one dtype does in one fold, and the compiled loops of it.
+
+use std::marker::PhantomData;
+
+use super::Variant;
+use super::arithmetic::{Arithmetic, BinaryOp, ops};
+use super::loops::{Kernel, Loop, choose};
+use super::runs::{Chain, HalfSum, Lanes, Pairwise, Plain};
+use crate::element::{Element, bytes_of, bytes_of_mut, typed, typed_mut, with_element};
+use crate::{DType, Fold};
+
+/// The most bytes of what a part of a run amounts to.
+pub(crate) const STATE: usize = 64;
+
+/// Memory for a state, aligned for any element.
+pub(crate) type State = [u64; STATE / 8];
+
+/// How values of one dtype are folded.
+///
+/// Accumulators are folded with one value each (`apply`), or with a run of values. A run may be
+/// cut: a part of it amounts to a state, and states are joined in order.
+pub(crate) trait Folding {
+    type Item: Element;
+    type State: Element;
+    /// A part holds a multiple of this many values, and amounts to this many states.
+    const LANES: usize = 1;
+    /// As how many elements a value counts in NumPy's tree.
+    const ELEMENTS: u64 = 1;
+    /// What may be done in parts.
+    const CUTS: Cuts;
+
+    fn apply(acc: Self::Item, value: Self::Item) -> Self::Item;
+    /// What some values amount to; if they cannot be cut, after the values of the state.
+    fn part(values: &[Self::Item], state: &mut [Self::State]);
+    fn join(left: &mut [Self::State], right: &[Self::State]);
+    fn finish(acc: Self::Item, state: &[Self::State]) -> Self::Item;
+    /// An accumulator folded with a whole run.
+    fn run(acc: Self::Item, values: &[Self::Item]) -> Self::Item;
+    /// The state in which a run that cannot be cut begins.
+    fn begin(_acc: Self::Item, _state: &mut [Self::State]) {}
+}
+
+/// Which cuts leave the bits of a fold as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cuts {
+    /// Any: an accumulator can be folded with another one.
+    Anywhere,
+    /// Any inside a run; an accumulator can be folded with another one where it takes rows.
+    Lanes,
+    /// Those of the tree inside a run; accumulators take one run or row after the other.
+    Tree,
+    /// None: values are taken one by one.
+    Nowhere,
+}
+
+/// How far apart NumPy's loop finds the values that it folds: some of its loops differ by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spacing {
+    Contiguous,
+    Forwards,
+    Backwards,
+}
+
+/// The loops of a fold in a dtype.
+#[derive(Clone, Copy)]
+pub(crate) struct Folder {
+    pub itemsize: usize,
+    pub lanes: usize,
+    pub elements: u64,
+    pub cuts: Cuts,
+    state: usize,
+    rows: Kernel,
+    runs: Kernel,
+    part: Kernel,
+    join: Kernel,
+    finish: Kernel,
+    begin: Kernel,
+}
+
+impl Folder {
+    /// The loops for which [`Fold::has_loop`] is true.
+    pub fn new(fold: Fold, dtype: DType, spacing: Spacing, variant: Variant) -> Self {
+        use num_complex::{Complex32, Complex64};
+        let contiguous = spacing == Spacing::Contiguous;
+        let variant = variant.min(Variant::best());
+        match (fold, dtype) {
+            (Fold::Add, DType::Float16) => Self::of::<HalfSum>(variant),
+            (Fold::Add, DType::Float32) => Self::of::<Pairwise<f32>>(variant),
+            (Fold::Add, DType::Float64) => Self::of::<Pairwise<f64>>(variant),
+            (Fold::Add, DType::Complex64) => Self::of::<Pairwise<Complex32>>(variant),
+            (Fold::Add, DType::Complex128) => Self::of::<Pairwise<Complex64>>(variant),
+            (Fold::Multiply, DType::Float16) => Self::of::<Chain<half::f16>>(variant),
+            (Fold::Multiply, DType::Float32) => Self::of::<Chain<f32>>(variant),
+            (Fold::Multiply, DType::Float64) => Self::of::<Chain<f64>>(variant),
+            (Fold::Multiply, DType::Complex64) if spacing == Spacing::Backwards => {
+                Self::of::<Chain<Complex32, false>>(variant)
+            }
+            (Fold::Multiply, DType::Complex64) => Self::of::<Chain<Complex32>>(variant),
+            (Fold::Multiply, DType::Complex128) => Self::of::<Chain<Complex64>>(variant),
+            (Fold::Minimum, DType::Float32 | DType::Float64) => {
+                Self::extreme::<ops::Minimum>(dtype, contiguous, variant)
+            }
+            (Fold::Maximum, DType::Float32 | DType::Float64) => {
+                Self::extreme::<ops::Maximum>(dtype, contiguous, variant)
+            }
+            _ => with_element!(dtype, T => Self::plain::<T>(fold, variant)),
+        }
+    }
+
+    fn extreme<O>(dtype: DType, contiguous: bool, variant: Variant) -> Self
+    where
+        O: BinaryOp<f32, Out = f32> + BinaryOp<f64, Out = f64>,
+    {
+        match (dtype, contiguous) {
+            (DType::Float32, true) => Self::of::<Lanes<O, f32, 8, true>>(variant),
+            (DType::Float32, false) => Self::of::<Lanes<O, f32, 8, false>>(variant),
+            (_, true) => Self::of::<Lanes<O, f64, 4, true>>(variant),
+            (_, false) => Self::of::<Lanes<O, f64, 8, false>>(variant),
+        }
+    }
+
+    fn plain<T: Arithmetic>(fold: Fold, variant: Variant) -> Self {
+        match fold {
+            Fold::Add => Self::of::<Plain<ops::Add, T>>(variant),
+            Fold::Multiply => Self::of::<Plain<ops::Multiply, T>>(variant),
+            Fold::Minimum => Self::of::<Plain<ops::Minimum, T>>(variant),
+            Fold::Maximum => Self::of::<Plain<ops::Maximum, T>>(variant),
+            Fold::All | Fold::BitAnd => Self::of::<Plain<ops::And, T>>(variant),
+            Fold::Any | Fold::BitOr => Self::of::<Plain<ops::Or, T>>(variant),
+            Fold::BitXor => Self::of::<Plain<ops::Xor, T>>(variant),
+        }
+    }
+
+    fn of<F: Folding>(variant: Variant) -> Self {
+        Self {
+            itemsize: size_of::<F::Item>(),
+            lanes: F::LANES,
+            elements: F::ELEMENTS,
+            cuts: F::CUTS,
+            state: F::LANES * size_of::<F::State>(),
+            rows: choose::<Rows<F>>(variant),
+            runs: choose::<Runs<F>>(variant),
+            part: choose::<PartLoop<F>>(variant),
+            // Of one state: nothing to gain from newer instructions.
+            join: choose::<JoinLoop<F>>(Variant::Plain),
+            finish: choose::<FinishLoop<F>>(Variant::Plain),
+            begin: choose::<BeginLoop<F>>(Variant::Plain),
+        }
+    }
+
+    /// Folds each accumulator with one value.
+    pub fn rows(&self, accs: &mut [u8], values: &[u8]) {
+        // SAFETY: compiled for no newer CPU than the one at hand.
+        unsafe { (self.rows)(&[values], accs) }
+    }
+
+    /// Folds each accumulator with its run, all of one length; if `fresh`, each begins with the
+    /// first value of its run.
+    pub fn runs(&self, accs: &mut [u8], values: &[u8], fresh: bool) {
+        // SAFETY: as above.
+        unsafe { (self.runs)(&[values, bytes_of(&[fresh as u8])], accs) }
+    }
+
+    /// What some values amount to: a multiple of `lanes`, at least one.
+    pub fn part(&self, values: &[u8], state: &mut State) {
+        // SAFETY: as above.
+        unsafe { (self.part)(&[values], self.cropped(state)) }
+    }
+
+    /// Adds what comes after.
+    pub fn join(&self, left: &mut State, right: &State) {
+        // SAFETY: as above.
+        unsafe { (self.join)(&[&bytes_of(right)[..self.state]], self.cropped(left)) }
+    }
+
+    /// Folds an accumulator with what a run amounts to.
+    pub fn finish(&self, acc: &mut [u8], state: &State) {
+        // SAFETY: as above.
+        unsafe { (self.finish)(&[&bytes_of(state)[..self.state]], acc) }
+    }
+
+    /// The state in which a run that cannot be cut begins.
+    pub fn begin(&self, acc: &[u8], state: &mut State) {
+        // SAFETY: as above.
+        unsafe { (self.begin)(&[acc], self.cropped(state)) }
+    }
+
+    fn cropped<'s>(&self, state: &'s mut State) -> &'s mut [u8] {
+        &mut bytes_of_mut(state)[..self.state]
+    }
+}
+
+struct Rows<F>(PhantomData<F>);
+
+impl<F: Folding> Loop for Rows<F> {
+    #[inline(always)]
+    fn run(args: &[&[u8]], out: &mut [u8]) {
+        let accs = typed_mut::<F::Item>(out);
+        let values = &typed::<F::Item>(args[0])[..accs.len()];
+        for (acc, &value) in accs.iter_mut().zip(values) {
+            *acc = F::apply(*acc, value);
+        }
+    }
+}
+
+struct Runs<F>(PhantomData<F>);
+
+impl<F: Folding> Loop for Runs<F> {
+    #[inline(always)]
+    fn run(args: &[&[u8]], out: &mut [u8]) {
+        let accs = typed_mut::<F::Item>(out);
+        let (values, fresh) = (typed::<F::Item>(args[0]), args[1][0] != 0);
+        let len = values.len() / accs.len().max(1);
+        for (acc, run) in accs.iter_mut().zip(values.chunks_exact(len)) {
+            *acc = match run {
+                [first, rest @ ..] if fresh => F::run(*first, rest),
+                _ => F::run(*acc, run),
+            };
+        }
+    }
+}
+
+struct PartLoop<F>(PhantomData<F>);
+
+impl<F: Folding> Loop for PartLoop<F> {
+    #[inline(always)]
+    fn run(args: &[&[u8]], out: &mut [u8]) {
+        F::part(typed(args[0]), typed_mut(out));
+    }
+}
+
+struct JoinLoop<F>(PhantomData<F>);
+
+impl<F: Folding> Loop for JoinLoop<F> {
+    #[inline(always)]
+    fn run(args: &[&[u8]], out: &mut [u8]) {
+        F::join(typed_mut(out), typed(args[0]));
+    }
+}
+
+struct FinishLoop<F>(PhantomData<F>);
+
+impl<F: Folding> Loop for FinishLoop<F> {
+    #[inline(always)]
+    fn run(args: &[&[u8]], out: &mut [u8]) {
+        let acc = &mut typed_mut::<F::Item>(out)[0];
+        *acc = F::finish(*acc, typed(args[0]));
+    }
+}
+
+struct BeginLoop<F>(PhantomData<F>);
+
+impl<F: Folding> Loop for BeginLoop<F> {
+    #[inline(always)]
+    fn run(args: &[&[u8]], out: &mut [u8]) {
+        F::begin(typed::<F::Item>(args[0])[0], typed_mut(out));
+    }
+}

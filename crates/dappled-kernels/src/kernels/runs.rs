@@ -1,0 +1,260 @@
+//! How each family of dtypes folds a run of values, in the order in which NumPy's loops do.
+
+use std::marker::PhantomData;
+
+use half::f16;
+use num_complex::Complex;
+
+use super::arithmetic::{Arithmetic, BinaryOp};
+use super::fold::{Cuts, Folding};
+use crate::element::Element;
+use crate::tree::{Summand, half_node_sum, node_sum};
+
+/// The pairwise sum of floats and complex numbers.
+pub(super) struct Pairwise<T>(PhantomData<T>);
+
+impl<T: Summand + Arithmetic> Folding for Pairwise<T> {
+    type Item = T;
+    type State = T;
+    const ELEMENTS: u64 = T::ELEMENTS;
+    const CUTS: Cuts = Cuts::Tree;
+
+    #[inline(always)]
+    fn apply(acc: T, value: T) -> T {
+        acc + value
+    }
+    #[inline(always)]
+    fn part(values: &[T], state: &mut [T]) {
+        state[0] = node_sum(values);
+    }
+    #[inline(always)]
+    fn join(left: &mut [T], right: &[T]) {
+        left[0] = left[0] + right[0];
+    }
+    #[inline(always)]
+    fn finish(acc: T, state: &[T]) -> T {
+        acc + state[0]
+    }
+    #[inline(always)]
+    fn run(acc: T, values: &[T]) -> T {
+        acc + if values.len() < 8 { T::leaf_sum(values) } else { node_sum(values) }
+    }
+}
+
+/// The pairwise sum of float16: in float32, rounded after each run.
+pub(super) struct HalfSum;
+
+impl Folding for HalfSum {
+    type Item = f16;
+    type State = f32;
+    const CUTS: Cuts = Cuts::Tree;
+
+    #[inline(always)]
+    fn apply(acc: f16, value: f16) -> f16 {
+        acc.add(value)
+    }
+    #[inline(always)]
+    fn part(values: &[f16], state: &mut [f32]) {
+        state[0] = half_node_sum(values);
+    }
+    #[inline(always)]
+    fn join(left: &mut [f32], right: &[f32]) {
+        left[0] += right[0];
+    }
+    #[inline(always)]
+    fn finish(acc: f16, state: &[f32]) -> f16 {
+        f16::from_f32(acc.to_f32() + state[0])
+    }
+    #[inline(always)]
+    fn run(acc: f16, values: &[f16]) -> f16 {
+        Self::finish(acc, &[half_node_sum(values)])
+    }
+}
+
+/// Operations for which no cut matters: exact ones, and those of a scalar loop that keep the
+/// first or the last of equal values.
+pub(super) struct Plain<O, T>(PhantomData<(O, T)>);
+
+impl<T: Element, O: BinaryOp<T, Out = T>> Folding for Plain<O, T> {
+    type Item = T;
+    type State = T;
+    const CUTS: Cuts = Cuts::Anywhere;
+
+    #[inline(always)]
+    fn apply(acc: T, value: T) -> T {
+        O::apply(acc, value)
+    }
+    #[inline(always)]
+    fn part(values: &[T], state: &mut [T]) {
+        state[0] = Self::run(values[0], &values[1..]);
+    }
+    #[inline(always)]
+    fn join(left: &mut [T], right: &[T]) {
+        left[0] = O::apply(left[0], right[0]);
+    }
+    #[inline(always)]
+    fn finish(acc: T, state: &[T]) -> T {
+        O::apply(acc, state[0])
+    }
+    #[inline(always)]
+    fn run(acc: T, values: &[T]) -> T {
+        values.iter().fold(acc, |acc, &value| O::apply(acc, value))
+    }
+}
+
+/// Minimum and maximum of float32 and float64, where the last of equal values wins: among zeros
+/// of both signs NumPy's lanes show.
+///
+/// Contiguous values go round N lanes of a vector, in each of which the accumulator comes first,
+/// and the lanes' halves are folded until one is left. Others go round eight scalars, which are
+/// folded in order, the accumulator before them. What is left over comes last in both.
+pub(super) struct Lanes<O, T, const N: usize, const CONTIGUOUS: bool>(PhantomData<(O, T)>);
+
+impl<T: Element, O: BinaryOp<T, Out = T>, const N: usize, const CONTIGUOUS: bool> Folding
+    for Lanes<O, T, N, CONTIGUOUS>
+{
+    type Item = T;
+    type State = T;
+    const LANES: usize = N;
+    const CUTS: Cuts = Cuts::Lanes;
+
+    #[inline(always)]
+    fn apply(acc: T, value: T) -> T {
+        O::apply(acc, value)
+    }
+    #[inline(always)]
+    fn part(values: &[T], state: &mut [T]) {
+        state.copy_from_slice(&lanes::<O, T, N>(values.as_chunks::<N>().0));
+    }
+    #[inline(always)]
+    fn join(left: &mut [T], right: &[T]) {
+        left.iter_mut().zip(right).for_each(|(left, &right)| *left = O::apply(*left, right));
+    }
+    #[inline(always)]
+    fn finish(acc: T, state: &[T]) -> T {
+        if !CONTIGUOUS {
+            return state.iter().fold(acc, |acc, &lane| O::apply(acc, lane));
+        }
+        let mut lanes: [T; N] = std::array::from_fn(|at| O::apply(acc, state[at]));
+        let mut len = N;
+        while len > 1 {
+            len /= 2;
+            for at in 0..len {
+                lanes[at] = O::apply(lanes[at], lanes[at + len]);
+            }
+        }
+        lanes[0]
+    }
+    #[inline(always)]
+    fn run(acc: T, values: &[T]) -> T {
+        let (rows, tail) = values.as_chunks::<N>();
+        let acc = if rows.is_empty() { acc } else { Self::finish(acc, &lanes::<O, T, N>(rows)) };
+        tail.iter().fold(acc, |acc, &value| O::apply(acc, value))
+    }
+}
+
+/// Folds rows lane by lane. Eight at a time are folded in pairs, which is the same and does not
+/// wait for each operation's end.
+#[inline(always)]
+fn lanes<O: BinaryOp<T, Out = T>, T: Element, const N: usize>(rows: &[[T; N]]) -> [T; N] {
+    let (mut acc, rest) = (rows[0], &rows[1..]);
+    let (blocks, tail) = rest.as_chunks::<8>();
+    for [a, b, c, d, e, f, g, h] in blocks {
+        for at in 0..N {
+            let left = O::apply(O::apply(a[at], b[at]), O::apply(c[at], d[at]));
+            let right = O::apply(O::apply(e[at], f[at]), O::apply(g[at], h[at]));
+            acc[at] = O::apply(acc[at], O::apply(left, right));
+        }
+    }
+    for row in tail {
+        for at in 0..N {
+            acc[at] = O::apply(acc[at], row[at]);
+        }
+    }
+    acc
+}
+
+/// The product of floats: one by one. In a run NumPy does not fuse the multiply-adds of complex
+/// numbers; in rows it does, but for complex64 that lies backwards.
+pub(super) struct Chain<T, const FUSED: bool = true>(PhantomData<T>);
+
+/// A factor of a chain, and what products are held in.
+pub(super) trait Factor: Arithmetic {
+    type Wide: Element;
+    fn widen(self) -> Self::Wide;
+    fn times(wide: Self::Wide, by: Self) -> Self::Wide;
+    fn narrow(wide: Self::Wide) -> Self;
+}
+
+impl<T: Factor, const FUSED: bool> Folding for Chain<T, FUSED> {
+    type Item = T;
+    type State = T::Wide;
+    const CUTS: Cuts = Cuts::Nowhere;
+
+    #[inline(always)]
+    fn apply(acc: T, value: T) -> T {
+        if FUSED { acc.multiply(value) } else { T::narrow(T::times(acc.widen(), value)) }
+    }
+    #[inline(always)]
+    fn part(values: &[T], state: &mut [T::Wide]) {
+        state[0] = values.iter().fold(state[0], |wide, &value| T::times(wide, value));
+    }
+    fn join(_: &mut [T::Wide], _: &[T::Wide]) {
+        unreachable!("a product is not cut")
+    }
+    #[inline(always)]
+    fn finish(_: T, state: &[T::Wide]) -> T {
+        T::narrow(state[0])
+    }
+    #[inline(always)]
+    fn run(acc: T, values: &[T]) -> T {
+        T::narrow(values.iter().fold(acc.widen(), |wide, &value| T::times(wide, value)))
+    }
+    #[inline(always)]
+    fn begin(acc: T, state: &mut [T::Wide]) {
+        state[0] = acc.widen();
+    }
+}
+
+impl Factor for f16 {
+    type Wide = f32;
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        self.to_f32()
+    }
+    #[inline(always)]
+    fn times(wide: f32, by: Self) -> f32 {
+        wide * by.to_f32()
+    }
+    #[inline(always)]
+    fn narrow(wide: f32) -> Self {
+        f16::from_f32(wide)
+    }
+}
+
+macro_rules! factors {
+    ($($T:ty: $times:expr;)*) => {$(
+        impl Factor for $T {
+            type Wide = $T;
+            #[inline(always)]
+            fn widen(self) -> $T {
+                self
+            }
+            #[inline(always)]
+            fn times(wide: $T, by: $T) -> $T {
+                $times(wide, by)
+            }
+            #[inline(always)]
+            fn narrow(wide: $T) -> $T {
+                wide
+            }
+        }
+    )*};
+}
+
+factors! {
+    f32: |a: f32, b: f32| a * b;
+    f64: |a: f64, b: f64| a * b;
+    Complex<f32>: |a: Complex<f32>, b: Complex<f32>| Complex::new(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+    Complex<f64>: |a: Complex<f64>, b: Complex<f64>| Complex::new(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}

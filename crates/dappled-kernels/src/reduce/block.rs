@@ -1,0 +1,216 @@
+//! Some accumulators with all their values, cut among threads.
+
+use std::ops::Range;
+
+use super::order::{Level, Order};
+use super::parts::{PART, Parts, Summary};
+use crate::kernels::Cuts;
+use crate::slot::Slot;
+
+/// Values of one accumulator's neighbours that are worth a strip of their own: what lies between
+/// two strips' rows is read by another thread.
+const STRIP: usize = 512;
+
+/// Runs that are summed up before their accumulator takes them.
+const SEGMENTS: usize = 1024;
+
+/// Part of an order: a range of each level, and of the columns of its rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Block {
+    pub ranges: Vec<Range<usize>>,
+    pub columns: Range<usize>,
+    /// Do accumulators take their first value as it is?
+    pub fresh: bool,
+}
+
+/// Where a run or a row is.
+pub(crate) struct Unit {
+    /// Which one in the order.
+    pub place: usize,
+    /// Which accumulator it has, or which row of them, counted in the block.
+    pub acc: usize,
+    /// Is it the first of its accumulator?
+    pub first: bool,
+}
+
+impl Block {
+    pub fn whole(order: &Order, fresh: bool) -> Self {
+        let ranges = order.levels.iter().map(|level| 0..level.size).collect();
+        Self { ranges, columns: 0..order.len, fresh }
+    }
+
+    /// How many runs or rows.
+    pub fn units(&self) -> usize {
+        self.ranges.iter().map(Range::len).product()
+    }
+
+    fn elements(&self) -> usize {
+        self.units() * self.columns.len()
+    }
+
+    /// The run or row number `at`.
+    pub fn unit(&self, levels: &[Level], at: usize) -> Unit {
+        let mut unit = Unit { place: 0, acc: 0, first: true };
+        let (mut left, mut places, mut accs) = (at, 1, 1);
+        for (range, level) in self.ranges.iter().zip(levels).rev() {
+            let index = left % range.len();
+            left /= range.len();
+            unit.place += (range.start + index) * places;
+            places *= level.size;
+            if level.kept {
+                unit.acc += index * accs;
+                accs *= range.len();
+            } else {
+                unit.first &= index == 0;
+            }
+        }
+        unit
+    }
+
+    /// How many units lie one after the other, from every multiple of that many on.
+    pub fn in_sequence(&self, levels: &[Level]) -> usize {
+        let mut count = 1;
+        for (range, level) in self.ranges.iter().zip(levels).rev() {
+            count *= range.len();
+            if range.len() < level.size {
+                break;
+            }
+        }
+        count
+    }
+
+    /// Two halves of one level.
+    fn halve(&self, level: usize) -> (Block, Block) {
+        let Range { start, end } = self.ranges[level];
+        let middle = start + (end - start) / 2;
+        let (mut left, mut right) = (self.clone(), self.clone());
+        left.ranges[level] = start..middle;
+        right.ranges[level] = middle..end;
+        (left, right)
+    }
+}
+
+/// A reduction that is being done.
+#[derive(Clone, Copy)]
+pub(crate) struct Work<'a> {
+    pub parts: Parts<'a>,
+    pub order: &'a Order,
+}
+
+/// How a block can be done on several threads.
+enum Cut {
+    /// A level whose indices have their own accumulators.
+    Kept(usize),
+    /// The columns of rows.
+    Columns,
+    /// One accumulator takes runs, which are summed up at the same time.
+    Segments,
+    /// A level that shares accumulators: those of both halves are folded.
+    Shared(usize),
+}
+
+impl Work<'_> {
+    /// Folds a block into its accumulators, on as many threads as it is worth.
+    pub fn share(self, block: Block, accs: &mut [u8]) {
+        match self.cut(&block) {
+            Some(Cut::Kept(level)) => {
+                let (left, right) = block.halve(level);
+                let middle = accs.len() / block.ranges[level].len() * left.ranges[level].len();
+                self.both((left, right), accs.split_at_mut(middle));
+            }
+            Some(Cut::Columns) => {
+                let Range { start, end } = block.columns;
+                let middle = start + (end - start) / 2 / 64 * 64;
+                let left = Block { columns: start..middle, ..block.clone() };
+                let right = Block { columns: middle..end, ..block };
+                let bytes = (middle - start) * self.parts.folder.itemsize;
+                self.both((left, right), accs.split_at_mut(bytes));
+            }
+            Some(Cut::Segments) => self.segments(&block, accs),
+            Some(Cut::Shared(level)) => {
+                let (left, right) = block.halve(level);
+                let mut memory = Slot::default();
+                let others = memory.bytes_mut(accs.len());
+                self.both((left, Block { fresh: true, ..right }), (accs, others));
+                self.parts.folder.rows(accs, others);
+            }
+            None => self.alone(&block, accs),
+        }
+    }
+
+    fn both(self, blocks: (Block, Block), accs: (&mut [u8], &mut [u8])) {
+        rayon::join(|| self.share(blocks.0, accs.0), || self.share(blocks.1, accs.1));
+    }
+
+    fn cut(&self, block: &Block) -> Option<Cut> {
+        if block.elements() <= PART {
+            return None;
+        }
+        let levels = self.order.levels.iter().zip(&block.ranges).enumerate();
+        let mut long = levels.filter(|(_, (_, range))| range.len() > 1);
+        let first = long.clone().next().map(|(at, (level, _))| (at, level.kept));
+        let kept = long.find(|(_, (level, _))| level.kept).map(|(at, _)| at);
+        let apart = |at: usize| self.width(block, at) / 2 >= STRIP;
+        let columns = self.order.by_rows && block.columns.len() / 2 >= STRIP;
+        match (first, kept, self.parts.folder.cuts) {
+            (Some((at, true)), ..) => Some(Cut::Kept(at)),
+            (_, Some(at), _) if apart(at) => Some(Cut::Kept(at)),
+            (_, None, _) if columns => Some(Cut::Columns),
+            (Some((at, false)), _, Cuts::Anywhere) => Some(Cut::Shared(at)),
+            (Some((at, false)), _, Cuts::Lanes) if self.order.by_rows => Some(Cut::Shared(at)),
+            (_, _, Cuts::Nowhere) => None,
+            (_, None, _) if !self.order.by_rows => Some(Cut::Segments),
+            _ => None,
+        }
+    }
+
+    /// Values that lie one after the other in a level's range.
+    fn width(&self, block: &Block, level: usize) -> usize {
+        block.ranges[level..].iter().map(Range::len).product::<usize>() * block.columns.len()
+    }
+
+    /// One accumulator and many runs, or pieces of runs.
+    fn segments(self, block: &Block, acc: &mut [u8]) {
+        let pieces = self.order.len.div_ceil(self.order.piece);
+        let count = block.units() * pieces;
+        let begin = self.segment(block, 0).start;
+        if block.fresh {
+            acc.copy_from_slice(self.parts.machine().value(begin..begin + 1));
+        }
+        let mut summaries = vec![Summary::default(); count.min(SEGMENTS)];
+        for start in (0..count).step_by(SEGMENTS) {
+            let summaries = &mut summaries[..SEGMENTS.min(count - start)];
+            self.sum_up(block, start, summaries);
+            summaries.iter().for_each(|summary| self.parts.add(acc, summary));
+        }
+    }
+
+    /// The values of a run's piece, without the one that its accumulator began with.
+    fn segment(self, block: &Block, number: usize) -> Range<usize> {
+        let Order { len, piece, .. } = *self.order;
+        let pieces = len.div_ceil(piece);
+        let unit = block.unit(&self.order.levels, number / pieces);
+        let start = number % pieces * piece;
+        let end = len.min(start.saturating_add(piece));
+        unit.place * len + start..unit.place * len + end
+    }
+
+    fn sum_up(self, block: &Block, first: usize, summaries: &mut [Summary]) {
+        let elements = summaries.len().saturating_mul(self.order.len.min(self.order.piece));
+        if summaries.len() > 1 && elements > PART {
+            let middle = summaries.len() / 2;
+            let (left, right) = summaries.split_at_mut(middle);
+            rayon::join(
+                || self.sum_up(block, first, left),
+                || self.sum_up(block, first + middle, right),
+            );
+            return;
+        }
+        let mut machine = self.parts.machine();
+        for (at, summary) in summaries.iter_mut().enumerate() {
+            let mut run = self.segment(block, first + at);
+            run.start += usize::from(block.fresh && first + at == 0);
+            *summary = self.parts.summary(&mut machine, run);
+        }
+    }
+}

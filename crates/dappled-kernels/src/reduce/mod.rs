@@ -1,0 +1,151 @@
+//! Reductions of a fused program, without storing its values: memory is read once.
+//!
+//! ```text
+//! order     in which order NumPy takes the values: rows or runs
+//! target    the memory of the accumulators: the output's own where it can be
+//! block     some accumulators and all their values: cut among threads
+//! alone     a block on one thread
+//! parts     a run of values: cut along NumPy's tree
+//! sum       parts of a sum, for trees over several ranks
+//! ```
+
+mod alone;
+mod block;
+mod order;
+mod parts;
+mod sum;
+mod target;
+
+pub use self::sum::{sum, sum_range};
+pub(crate) use self::target::write_in_order;
+
+use self::block::{Block, Work};
+use self::order::Order;
+use self::parts::Parts;
+use crate::bind::{Bound, Operand};
+use crate::kernels::{Folder, Variant};
+use crate::{DType, Error, Fold, Interpreter, Scalar};
+
+/// What is folded, and how NumPy would do it.
+///
+/// `where=` is a select in the program that puts the fold's identity where the mask is false. That
+/// gives NumPy's bits for all folds but the sums and products of floats along runs, which NumPy
+/// cuts at the mask's edges: those are equal to rounding. (For a sum the identity is -0.0.)
+#[derive(Clone, Debug)]
+pub struct Reduction<'a> {
+    /// The operation.
+    pub fold: Fold,
+    /// The axes that are folded.
+    pub axes: &'a [usize],
+    /// The strides, in bytes, that NumPy's array of the values has: they decide in which order it
+    /// folds. If `casts`, they are those of the array before the cast.
+    pub order: &'a [isize],
+    /// What accumulators start from; None: their first value, as NumPy's `initial=None`.
+    pub initial: Option<Scalar>,
+    /// Does NumPy cast the values while it reduces them (`numpy.sum(a, dtype=...)`, or the mean of
+    /// integers)? It does so in buffers, which shows in the bits.
+    pub casts: bool,
+}
+
+impl<'a> Reduction<'a> {
+    /// From the fold's identity, without a cast.
+    pub fn new(fold: Fold, dtype: DType, axes: &'a [usize], order: &'a [isize]) -> Self {
+        Self { fold, axes, order, initial: fold.identity(dtype), casts: false }
+    }
+}
+
+/// Folds the first output of a program over some axes. The output has as many axes as the inputs,
+/// of length 1 where they are folded.
+///
+/// ```
+/// use dappled_kernels::{Buffer, DType, Fold, Interpreter, Op, Operand, Program, Reduction, View, reduce};
+/// let f = DType::Float64;
+/// let mut program = Program::new(vec![f], vec![]);
+/// let square = program.push(Op::Square, f, &[program.input(0)]);
+/// program.outputs.push(square);
+/// // (a**2).sum(0)
+/// let (a, view) = (Buffer::from_slice(&[1.0, 2.0, 3.0, 4.0]), View::c_order(f, &[2, 2]));
+/// let (out, row) = (Buffer::zeroed(16), View::c_order(f, &[1, 2]));
+/// let sum = Reduction::new(Fold::Add, f, &[0], &view.strides);
+/// let code = Interpreter::new(&program)?;
+/// reduce(&code, &[Operand::new(&a, &view)?], &sum, &Operand::new(&out, &row)?)?;
+/// assert_eq!(out.to_vec::<f64>(), [10.0, 20.0]);
+/// # Ok::<(), dappled_kernels::Error>(())
+/// ```
+pub fn reduce(
+    code: &Interpreter,
+    inputs: &[Operand<'_>],
+    reduction: &Reduction<'_>,
+    out: &Operand<'_>,
+) -> Result<(), Error> {
+    let &Reduction { fold, axes, order, ref initial, casts } = reduction;
+    let shape = check(code, inputs, reduction, out)?;
+    if out.is_empty() {
+        return Ok(());
+    }
+    let fill = |accs: &mut [u8]| initial.inspect(|initial| initial.fill(accs)).is_some();
+    if shape.contains(&0) {
+        let all: Vec<usize> = (0..shape.len()).collect();
+        let filled = |accs: &mut [u8]| match fill(accs) {
+            true => Ok(()),
+            false => Err(Error::NothingToFold(fold.name())),
+        };
+        return write_in_order(out, &all, inputs, filled);
+    }
+    let dtype = out.view().dtype;
+    let order = Order::new(shape, order, axes, dtype.itemsize(), casts);
+    let folder = Folder::new(fold, dtype, order.spacing, Variant::best());
+    write_in_order(out, &order.axes, inputs, |accs| {
+        let bound = Bound::new(&code.program, inputs, &[])?;
+        let space = Bound::space_along(inputs, &order.axes);
+        let parts = Parts { code, bound: &bound, space: &space, folder };
+        let work = Work { parts, order: &order };
+        let fresh = !fill(accs);
+        work.share(Block::whole(&order, fresh), accs);
+        Ok(())
+    })
+}
+
+/// Says whether the reduction can be done, and gives the shape of the values.
+fn check<'s>(
+    code: &Interpreter,
+    inputs: &[Operand<'s>],
+    reduction: &Reduction<'_>,
+    out: &Operand<'_>,
+) -> Result<&'s [usize], Error> {
+    let dtype = code.program.dtype(code.program.outputs[0]).expect("checked");
+    if !reduction.fold.has_loop(dtype) {
+        return Err(Error::NoFold { fold: reduction.fold, dtype });
+    }
+    let started = reduction.initial.map_or(dtype, |initial| initial.dtype());
+    for (place, found) in [("the initial value", started), ("the output", out.view().dtype)] {
+        if found != dtype {
+            return Err(Error::DTypeMismatch { place: place.into(), expected: dtype, found });
+        }
+    }
+    let shape = shape_of(code, inputs)?;
+    let length =
+        |(axis, &size): (usize, &usize)| if reduction.axes.contains(&axis) { 1 } else { size };
+    let expected: Vec<usize> = shape.iter().enumerate().map(length).collect();
+    check_shape(expected, out)?;
+    assert_eq!(reduction.order.len(), shape.len(), "one stride for each axis");
+    Ok(shape)
+}
+
+/// The common shape of the inputs; there must be one.
+pub(crate) fn shape_of<'s>(
+    code: &Interpreter,
+    inputs: &[Operand<'s>],
+) -> Result<&'s [usize], Error> {
+    let expected = code.program.inputs.len().max(1);
+    let first = inputs.first().ok_or(Error::Count { what: "input", expected, found: 0 })?;
+    Ok(&first.view().shape)
+}
+
+pub(crate) fn check_shape(expected: Vec<usize>, out: &Operand<'_>) -> Result<(), Error> {
+    let found = &out.view().shape;
+    match found[..] == expected[..] {
+        true => Ok(()),
+        false => Err(Error::Shape { expected, found: found.to_vec() }),
+    }
+}

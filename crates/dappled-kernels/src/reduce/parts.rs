@@ -1,0 +1,115 @@
+//! Runs of values: computed tile by tile, cut along NumPy's tree, on one thread or on all.
+
+use std::ops::Range;
+
+use crate::Interpreter;
+use crate::bind::Bound;
+use crate::kernels::{Cuts, Folder, State};
+use crate::machine::Machine;
+use crate::space::Space;
+use crate::tiles::TILE;
+use crate::tree;
+
+/// Elements that one thread folds before it is worth asking another.
+pub(crate) const PART: usize = 1 << 15;
+
+/// A program, the memory it reads, and what is done with its values.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    pub code: &'a Interpreter,
+    pub bound: &'a Bound<'a>,
+    pub space: &'a Space,
+    pub folder: Folder,
+}
+
+/// What a run amounts to before an accumulator is known.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Summary {
+    state: Option<State>,
+    tail: State,
+    /// Bytes of the tail.
+    len: usize,
+}
+
+impl<'a> Parts<'a> {
+    pub fn machine(&self) -> Machine<'a> {
+        Machine::new(self.code, self.bound, self.space)
+    }
+
+    /// What a node amounts to, its halves on different threads where it is large.
+    pub fn shared(&self, node: Range<usize>) -> State {
+        let Some((left, right)) = self.halves(&node).filter(|_| node.len() > PART) else {
+            return self.alone(&mut self.machine(), node);
+        };
+        let (mut left, right) = rayon::join(|| self.shared(left), || self.shared(right));
+        self.folder.join(&mut left, &right);
+        left
+    }
+
+    /// The same on this thread: nodes of a tile's size or less are computed as one tile.
+    pub fn alone(&self, machine: &mut Machine<'_>, node: Range<usize>) -> State {
+        let mut state = State::default();
+        match self.halves(&node).filter(|_| node.len() > TILE) {
+            Some((left, right)) => {
+                state = self.alone(machine, left);
+                let right = self.alone(machine, right);
+                self.folder.join(&mut state, &right);
+            }
+            None => self.folder.part(machine.value(node), &mut state),
+        }
+        state
+    }
+
+    fn halves(&self, node: &Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
+        let node = node.start as u64..node.end as u64;
+        let cut = if self.folder.elements == 2 {
+            tree::cut::<num_complex::Complex64>(&node)
+        } else {
+            tree::cut::<f64>(&node)
+        };
+        let (start, middle, end) = (node.start as usize, cut? as usize, node.end as usize);
+        Some((start..middle, middle..end))
+    }
+
+    /// What a run amounts to.
+    pub fn summary(&self, machine: &mut Machine<'_>, run: Range<usize>) -> Summary {
+        let end = run.end - run.len() % self.folder.lanes;
+        let mut summary = Summary::default();
+        if run.start < end {
+            let large = run.len() > PART;
+            let node = run.start..end;
+            summary.state = Some(if large { self.shared(node) } else { self.alone(machine, node) });
+        }
+        if end < run.end {
+            let tail = machine.value(end..run.end);
+            summary.len = tail.len();
+            crate::element::bytes_of_mut(&mut summary.tail)[..tail.len()].copy_from_slice(tail);
+        }
+        summary
+    }
+
+    /// Folds an accumulator with a run.
+    pub fn add(&self, acc: &mut [u8], summary: &Summary) {
+        if let Some(state) = &summary.state {
+            self.folder.finish(acc, state);
+        }
+        if summary.len > 0 {
+            let tail = &crate::element::bytes_of(&summary.tail)[..summary.len];
+            self.folder.runs(acc, tail, false);
+        }
+    }
+
+    /// Folds an accumulator with a run on this thread.
+    pub fn run(&self, machine: &mut Machine<'_>, acc: &mut [u8], run: Range<usize>) {
+        if self.folder.cuts != Cuts::Nowhere {
+            let summary = self.summary(machine, run);
+            return self.add(acc, &summary);
+        }
+        let mut state = State::default();
+        self.folder.begin(acc, &mut state);
+        for start in run.clone().step_by(TILE) {
+            self.folder.part(machine.value(start..run.end.min(start + TILE)), &mut state);
+        }
+        self.folder.finish(acc, &state);
+    }
+}

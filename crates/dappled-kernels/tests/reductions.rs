@@ -1,0 +1,199 @@
+//! Reductions and scans, against the table that NumPy made: see `make_reductions.py`.
+
+mod common;
+
+use std::path::Path;
+
+use common::run;
+use dappled_kernels::element::{bytes_of, typed, typed_mut};
+use dappled_kernels::{
+    Buffer, DType, Fold, Interpreter, Kind, Op, Operand, Program, Reduction, Scalar, View, reduce,
+};
+use num_complex::Complex64;
+
+/// The same numbers as in `make_reductions.py`.
+fn bits(i: u64) -> u64 {
+    i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ i.wrapping_mul(i) ^ (i >> 3)
+}
+
+fn spread(i: u64) -> f64 {
+    (bits(i) >> 11) as f64 / 2f64.powi(53) - 0.5
+}
+
+fn real(kind: &str, i: u64) -> f64 {
+    match kind {
+        "few" => f64::from(bits(i) % 997 != 3),
+        "zeros" => [-1.0, -0.0, -1.0, 0.0, -1.0, -1.0, -2.0, -0.0][(bits(i) >> 7) as usize % 8],
+        "nans" if bits(i) % 41 == 5 => f64::NAN,
+        "near" => 1.0 + spread(i) / 8.0,
+        _ => spread(i),
+    }
+}
+
+fn memory(kind: &str, len: usize, dtype: DType) -> Vec<u8> {
+    let len = len as u64;
+    if kind == "whole" {
+        let numbers: Vec<i64> = (0..len).map(|i| bits(i) as i64).collect();
+        return run(Op::Cast(dtype), DType::Int64, &[bytes_of(&numbers)]);
+    }
+    let reals: Vec<f64> = (0..len).map(|i| real(kind, i)).collect();
+    if dtype.kind() != Kind::Complex {
+        return run(Op::Cast(dtype), DType::Float64, &[bytes_of(&reals)]);
+    }
+    let turned = |i: u64| if kind == "zeros" { -reals[i as usize] } else { spread(i) };
+    let complex = |i: u64| Complex64::new(reals[i as usize], turned(len - 1 - i));
+    let numbers: Vec<Complex64> = (0..len).map(complex).collect();
+    run(Op::Cast(dtype), DType::Complex128, &[bytes_of(&numbers)])
+}
+
+/// One line of the table.
+struct Case {
+    line: String,
+    name: String,
+    source: DType,
+    dtype: DType,
+    axes: Vec<usize>,
+    start: String,
+    expected: String,
+    buffer: Buffer,
+    view: View,
+}
+
+fn numbers<T: std::str::FromStr>(text: &str) -> Vec<T> {
+    text.split(',').filter_map(|number| number.parse().ok()).collect()
+}
+
+impl Case {
+    fn new(line: &str) -> Self {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [name, source, dtype, kind, shape, order, steps, axes, start, expected] = words[..]
+        else {
+            panic!("{line}")
+        };
+        let source = source.parse().unwrap();
+        let view = layout(source, &numbers(shape), &numbers(order), &numbers(steps));
+        let steps: Vec<isize> = numbers(steps);
+        let len = view.len() * steps.iter().map(|step| step.unsigned_abs()).product::<usize>();
+        Self {
+            line: line.to_string(),
+            name: name.to_string(),
+            source,
+            dtype: dtype.parse().unwrap(),
+            axes: numbers(axes),
+            start: start.to_string(),
+            expected: expected.to_string(),
+            buffer: Buffer::from_slice(&memory(kind, len, source)),
+            view,
+        }
+    }
+
+    fn fold(&self) -> Option<Fold> {
+        Fold::EVERY.into_iter().find(|fold| fold.name() == self.name)
+    }
+
+    /// The values as they are, or cast.
+    fn program(&self) -> Program {
+        let mut program = Program::new(vec![self.source], vec![]);
+        let reg = match self.source == self.dtype {
+            true => program.input(0),
+            false => program.push(Op::Cast(self.dtype), self.source, &[program.input(0)]),
+        };
+        program.outputs.push(reg);
+        program
+    }
+
+    /// What is wrong with a result.
+    fn compare(&self, dtype: DType, result: &[u8]) -> Option<String> {
+        let found = shown(dtype, result);
+        (found != self.expected).then(|| format!("{}: found {found}", self.line))
+    }
+
+    fn reduction(&self) -> Option<String> {
+        let mut shape = self.view.shape.clone();
+        self.axes.iter().for_each(|&axis| shape[axis] = 1);
+        let mut reduction =
+            Reduction::new(self.fold().unwrap(), self.dtype, &self.axes, &self.view.strides);
+        reduction.casts = self.source != self.dtype;
+        match &self.start[..] {
+            "first" => reduction.initial = None,
+            "3" => reduction.initial = Some(Scalar::new(3i8).cast(self.dtype)),
+            _ => {}
+        }
+        let view = View::c_order(self.dtype, &shape);
+        let out = Buffer::zeroed(view.len() * self.dtype.itemsize());
+        let code = Interpreter::new(&self.program()).unwrap();
+        let inputs = [Operand::new(&self.buffer, &self.view).unwrap()];
+        reduce(&code, &inputs, &reduction, &Operand::new(&out, &view).unwrap()).unwrap();
+        self.compare(self.dtype, &out.to_vec::<u8>())
+    }
+}
+
+/// The axes lie in memory in this order, and every so many elements of each are seen.
+fn layout(dtype: DType, shape: &[usize], order: &[usize], steps: &[isize]) -> View {
+    let base: Vec<usize> =
+        order.iter().map(|&axis| shape[axis] * steps[axis].unsigned_abs()).collect();
+    let memory = View::c_order(dtype, &base);
+    let mut view = memory.clone();
+    for (at, &axis) in order.iter().enumerate() {
+        (view.shape[axis], view.strides[axis]) = (memory.shape[at], memory.strides[at]);
+    }
+    for (axis, &step) in steps.iter().enumerate() {
+        let start = if step < 0 && !view.is_empty() { view.shape[axis] - 1 } else { 0 };
+        view = view.region(axis, start, step, shape[axis]);
+    }
+    view
+}
+
+/// A result as the table has it: every NaN is the same, and what is long is hashed.
+fn shown(dtype: DType, result: &[u8]) -> String {
+    let buffer = Buffer::from_slice(result);
+    let mut bytes = buffer.write().unwrap();
+    match dtype.real() {
+        DType::Float16 => typed_mut::<half::f16>(&mut bytes)
+            .iter_mut()
+            .filter(|value| value.is_nan())
+            .for_each(|value| *value = half::f16::from_bits(0x7e00)),
+        DType::Float32 => typed_mut::<f32>(&mut bytes)
+            .iter_mut()
+            .filter(|value| value.is_nan())
+            .for_each(|value| *value = f32::from_bits(0x7fc0_0000)),
+        DType::Float64 => typed_mut::<f64>(&mut bytes)
+            .iter_mut()
+            .filter(|value| value.is_nan())
+            .for_each(|value| *value = f64::from_bits(0x7ff8_0000_0000_0000)),
+        _ => {}
+    }
+    match bytes.len() {
+        0 => "-".to_string(),
+        1..=32 => typed::<u8>(&bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
+        _ => {
+            let mix =
+                |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            format!("#{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))
+        }
+    }
+}
+
+fn cases(wanted: impl Fn(&str) -> bool) -> Vec<Case> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables/reductions.txt");
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.starts_with("# NumPy 2."), "made by NumPy");
+    let lines = text.lines().skip(1).filter(|line| wanted(line.split(' ').nth(8).unwrap()));
+    lines.map(Case::new).collect()
+}
+
+/// One thread, and more than there may be cores.
+fn in_pools(check: impl Fn(&Case) -> Option<String> + Sync, cases: &[Case]) {
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let wrong: Vec<String> = pool.install(|| cases.iter().filter_map(&check).collect());
+        assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    }
+}
+
+#[test]
+fn reductions_have_numpys_bits_on_any_number_of_threads() {
+    let cases = cases(|start| !["scan", "argument"].contains(&start));
+    assert!(cases.len() > 1000);
+    in_pools(Case::reduction, &cases);
+}

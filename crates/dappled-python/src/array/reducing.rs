@@ -1,0 +1,90 @@
+//! Reductions, as NumPy's `ufunc.reduce` is asked for them.
+
+use dappled::graph::{Array, Folding};
+use dappled::view;
+use dappled_kernels::{DType, Fold, Kind, Scalar};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::class::{NdArray, result};
+use super::conversion::axes_argument;
+use super::dtypes;
+use super::exclusive::exclusive;
+use super::given::{Argument, argument};
+use crate::errors::Raise;
+
+/// Folds axes of an array by the ufunc of this name; None if that is not native.
+#[pyfunction]
+#[pyo3(signature = (array, name, axis, dtype=None, keepdims=false, initial=None))]
+pub fn reduce<'py>(
+    array: &Bound<'py, NdArray>,
+    name: &str,
+    axis: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    keepdims: bool,
+    initial: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = array.py();
+    let fold = Fold::EVERY.into_iter().find(|fold| fold.name() == name);
+    let (Some(ours), Some(fold)) = (array.get().array(), fold) else { return Ok(None) };
+    let dtype = match dtype {
+        Some(dtype) => dtypes::from_any(dtype)?,
+        None => accumulator(fold, ours.dtype()),
+    };
+    let Some(dtype) = dtype.filter(|&dtype| fits(fold, ours, dtype)) else { return Ok(None) };
+    let Some(initial) = started(fold, dtype, initial)? else { return Ok(None) };
+    let axes = folded_axes(axis, ours.shape().len())?;
+    if initial.is_none() && axes.iter().any(|&axis| ours.shape()[axis] == 0) {
+        return Ok(None);
+    }
+    let folding = Folding { fold, axes, dtype, initial };
+    let folded = exclusive(py, ours.view().len(), || ours.fold(&folding)).map_err(Raise::raise)?;
+    result(py, if keepdims { folded } else { folded.without(&folding.axes) }).map(Some)
+}
+
+/// The dtype that NumPy folds in: sums and products of short integers have 64 bits.
+fn accumulator(fold: Fold, dtype: DType) -> Option<DType> {
+    match (fold, dtype.kind()) {
+        (Fold::All | Fold::Any, _) => Some(DType::Bool),
+        (Fold::Add | Fold::Multiply, Kind::Bool | Kind::Signed) => Some(DType::Int64),
+        (Fold::Add | Fold::Multiply, Kind::Unsigned) => Some(DType::UInt64),
+        _ => Some(dtype),
+    }
+}
+
+/// Casts that lose something are NumPy's to allow or to warn of.
+fn fits(fold: Fold, array: &Array, dtype: DType) -> bool {
+    let quiet = matches!(fold, Fold::All | Fold::Any) || array.dtype().kind() <= dtype.kind();
+    quiet && fold.has_loop(dtype)
+}
+
+/// What the fold starts from, if it can be said: the outer None where it can't.
+fn started(
+    fold: Fold,
+    dtype: DType,
+    initial: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<Option<Scalar>>> {
+    let Some(given) = initial else { return Ok(Some(fold.identity(dtype))) };
+    match argument(given)? {
+        Some(ref given @ (Argument::Strong(value) | Argument::Weak(_, value))) => {
+            let quiet = value.dtype().kind() <= dtype.kind() && !given.overflows(dtype);
+            Ok(quiet.then(|| Some(value.cast(dtype))))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn folded_axes(axis: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<usize>> {
+    if axis.is_none() {
+        return Ok((0..ndim).collect());
+    }
+    let mut axes = Vec::new();
+    for given in axes_argument(axis)? {
+        let axis = view::axis(given, ndim).map_err(|error| dappled::graph::GraphError::from(error).raise())?;
+        if axes.contains(&axis) {
+            return Err(PyValueError::new_err("duplicate value in 'axis'"));
+        }
+        axes.push(axis);
+    }
+    Ok(axes)
+}

@@ -1,0 +1,126 @@
+"""Our ufuncs: NumPy's, on our arrays.
+
+The core computes a plain call that is native. What is left comes here: keyword arguments, other
+dtypes, the methods; and NumPy's own ufuncs that were called with an array of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from dappled import _core
+from dappled._crossing import Crossing
+
+core: Any = _core
+ufuncs: dict[str, Any] = {
+    name: core.ufunc(getattr(numpy, name))
+    for name in numpy.__all__
+    if isinstance(getattr(numpy, name), numpy.ufunc)
+}
+_OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
+
+
+def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+    """Calls a ufunc of ours with all that NumPy allows."""
+    result = _into(ufunc, args, kwargs) if kwargs else NotImplemented
+    if result is NotImplemented:
+        return called(ufunc._numpy, "__call__", args, kwargs or {})
+    return result
+
+
+def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`ufunc(…, out=array)` where the core can do it."""
+    given = kwargs.get("out")
+    out = given[0] if isinstance(given, tuple) and len(given) == 1 else given
+    if not (ufunc._native and len(kwargs) == 1 and isinstance(out, core.ndarray) and out._writeable):
+        return NotImplemented
+    value = ufunc(*args)
+    if not (isinstance(value, core.ndarray) and _fits(value, out)):
+        return NotImplemented
+    out[...] = value
+    return out
+
+
+def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A method of NumPy's ufunc on our arrays."""
+    crossing = Crossing(function.__name__)
+    written = range(1) if method == "at" else range(function.nin, len(args))
+    over = [
+        crossing.over(value, method in ("__call__", "at") and place in written)
+        for place, value in enumerate(args)
+    ]
+    named = {name: crossing.over(value, name == "out") for name, value in kwargs.items()}
+    result = getattr(function, method)(*over, **named)
+    crossing.write_back()
+    return crossing.back(result)
+
+
+def _reduce(
+    self: Any,
+    array: Any,
+    /,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    **kwargs: Any,
+) -> Any:
+    initial = kwargs.get("initial", ...)
+    where = kwargs.get("where", True)
+    native = isinstance(array, core.ndarray) and where is True and initial is not None
+    if native and array.ndim:
+        start = None if initial is ... else initial
+        result = core.reduce(array, self.__name__, axis, dtype, bool(keepdims), start)
+        if result is not None and out is None:
+            return result
+        if result is not None and _fits(result, out):
+            out[...] = result
+            return out
+    options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims, **kwargs}
+    return called(self._numpy, "reduce", (array,), options)
+
+
+def _fits(value: Any, out: Any) -> bool:
+    same = isinstance(out, core.ndarray) and out._writeable and value.shape == out.shape
+    return same and numpy.can_cast(value.dtype, out.dtype, "same_kind")
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return called(self._numpy, name, args, kwargs)
+
+    method.__name__ = name
+    method.__doc__ = getattr(numpy.add, name).__doc__
+    return method
+
+
+def _reduced_by_name(self: Any) -> str:
+    return str(self.__name__)
+
+
+METHODS = {name: _method(name) for name in ("accumulate", "at", "outer", "reduceat")}
+METHODS["reduce"] = _reduce
+METHODS["__reduce__"] = _reduced_by_name
+
+
+def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """NumPy's ufunc, called with an array of ours."""
+    given = (*inputs, *kwargs.get("out", ()))
+    if any(getattr(type(value), "__array_ufunc__", 0) is None for value in given):
+        return NotImplemented
+    if method in ("__call__", "reduce") and ufunc in _OURS:
+        out = kwargs.get("out")
+        if method == "reduce" and out is not None:
+            kwargs["out"] = out[0]
+        return getattr(_OURS[ufunc], method)(*inputs, **kwargs)
+    return called(ufunc, method, inputs, kwargs)
+
+
+def attach() -> None:
+    """Gives the core's classes what is written here."""
+    for name, method in METHODS.items():
+        setattr(core.ufunc, name, method)
+    core.ndarray.__array_ufunc__ = array_ufunc
