@@ -130,6 +130,12 @@ pub(crate) fn scalar_bytes(words: &mut [u64; 2]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), 16) }
 }
 
+/// The bytes of words: aligned for any element.
+pub fn word_bytes(words: &mut [u64]) -> &mut [u8] {
+    // SAFETY: the same initialised bytes, borrowed as long; every pattern is a value.
+    unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
+}
+
 fn check_shape<T>(bytes: &[u8]) {
     assert!(bytes.as_ptr().cast::<T>().is_aligned() && bytes.len().is_multiple_of(size_of::<T>()));
 }

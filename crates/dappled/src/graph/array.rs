@@ -33,7 +33,12 @@ impl Array {
     pub fn filled(session: &Session, shape: &[usize], value: Scalar) -> Self {
         let base = View::c_order(value.dtype(), shape);
         let layout = session.layout(value.dtype(), shape);
-        Self::over(session, Node::new(session, base, layout, State::Full(value)))
+        let ready = layout.is_whole() && base.len() <= session.limits().at_once;
+        let state = match ready {
+            true => State::Stored(Buffer::full(value, base.len())),
+            false => State::Full(value),
+        };
+        Self::over(session, Node::new(session, base, layout, state))
     }
 
     /// An array of these elements, in C order, the same on every rank.

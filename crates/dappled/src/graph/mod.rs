@@ -31,6 +31,7 @@ mod memory;
 mod node;
 mod outside;
 mod place;
+mod quick;
 mod resolve;
 mod session;
 mod small;

@@ -75,6 +75,14 @@ impl Node {
         *self.locked() = State::Stored(memory);
     }
 
+    /// Its memory, if that is known and all of it is here.
+    pub fn whole_memory(&self) -> Option<Buffer> {
+        match &*self.locked() {
+            State::Stored(memory) if self.layout.is_whole() => Some(memory.clone()),
+            _ => None,
+        }
+    }
+
     /// Notes that it was computed on the way to something else, and says whether it was before.
     pub fn was_read(&self) -> bool {
         self.read.swap(true, Ordering::Relaxed)

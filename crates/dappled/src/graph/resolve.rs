@@ -4,6 +4,7 @@ use dappled_kernels::{DType, Op, Scalar, Weak, promote, promote_weak};
 
 use super::map::update;
 use super::node::Few;
+use super::quick::quick;
 use super::{Array, GraphError, Operand, Session, map};
 
 /// What a Python program hands to an operation.
@@ -63,6 +64,9 @@ pub fn loop_dtype(op: Op, dtype: DType) -> Result<DType, GraphError> {
 /// An operation as NumPy does it.
 pub fn ufunc(session: &Session, op: Op, given: &[Given<'_>]) -> Result<Array, GraphError> {
     let dtype = loop_dtype(op, common(given))?;
+    if let Some(result) = quick(session, op, dtype, given)? {
+        return Ok(result);
+    }
     map(session, op, dtype, &operands(op, dtype, given))
 }
 

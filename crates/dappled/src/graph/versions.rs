@@ -46,6 +46,11 @@ impl Versions {
         self.locked().clone()
     }
 
+    /// Looks at the current version, without holding it.
+    pub fn with_current<T>(&self, look: impl FnOnce(&Node) -> T) -> T {
+        look(&self.locked())
+    }
+
     pub fn replace(&self, node: Arc<Node>) {
         *self.locked() = node;
     }

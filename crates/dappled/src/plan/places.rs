@@ -28,7 +28,16 @@ impl Places {
             let first = part.global(at, 0).map_or(0, place);
             return Places::Even { first, step: region.step() };
         }
-        let cells: Vec<u64> = part.owned_ranges(at).flatten().map(place).collect();
+        let mut cells: Vec<u64> = Vec::new();
+        for range in part.owned_ranges(at) {
+            // A piece leaves out what others own: as far apart as the indices, none is left out.
+            let (first, last) = (place(*range.start()), place(*range.end()));
+            let (count, step) = (range.end() - range.start(), region.step());
+            match last as i64 - first as i64 == count * step {
+                true => cells.extend((0..=count).map(|cell| (first as i64 + cell * step) as u64)),
+                false => cells.extend(range.map(place)),
+            }
+        }
         match even(cells.iter().copied()) {
             Some((first, step)) => Places::Even { first, step },
             None => Places::Listed(cells),

@@ -1,0 +1,92 @@
+//! The commonest case of all, with the fewest steps: small arrays of one shape and dtype that lie in
+//! C order in memory, and numbers.
+
+use dappled_kernels::element::word_bytes;
+use dappled_kernels::{Buffer, DType, Op, Scalar, View, apply};
+
+use super::node::Few;
+use super::{Array, Given, GraphError, Session};
+use crate::run::RunError;
+
+/// Bytes of a number repeated that need no memory of their own.
+const ROOM: usize = 1024;
+
+/// An argument, as the kernel reads it.
+enum Source {
+    Memory(Buffer, usize),
+    Number(Scalar),
+}
+
+/// The result of an operation in a loop of this dtype, if this is the commonest case.
+pub(super) fn quick(
+    session: &Session,
+    op: Op,
+    dtype: DType,
+    given: &[Given<'_>],
+) -> Result<Option<Array>, GraphError> {
+    let first = given.iter().find_map(|given| match given {
+        Given::Array(array) => Some(array),
+        _ => None,
+    });
+    let Some(view) = first.map(|array| array.view()) else { return Ok(None) };
+    let len = view.len();
+    if len > session.limits().at_once || op.arity() > 2 {
+        return Ok(None);
+    }
+    let mut sources: Few<Source> = Few::new();
+    for given in given {
+        match source(given, view, dtype) {
+            Some(source) => sources.push(source),
+            None => return Ok(None),
+        }
+    }
+    let out = Buffer::zeroed(len * op.result(dtype).itemsize());
+    run(op, dtype, &sources, len, &out)?;
+    Ok(Some(Array::whole(session, View::c_order(op.result(dtype), &view.shape), out)))
+}
+
+fn source(given: &Given<'_>, like: &View, dtype: DType) -> Option<Source> {
+    let array = match given {
+        Given::Strong(value) | Given::Weak(_, value) => return Some(Source::Number(value.cast(dtype))),
+        Given::Array(array) => array,
+    };
+    let view = array.view();
+    let plain = view.dtype == dtype && view.shape == like.shape && view.is_contiguous();
+    let memory = plain.then(|| array.versions.with_current(|node| node.whole_memory())).flatten()?;
+    let aligned = (memory.as_ptr().addr() + view.offset) % dtype.itemsize() == 0;
+    aligned.then_some(Source::Memory(memory, view.offset))
+}
+
+fn run(op: Op, dtype: DType, sources: &[Source], len: usize, out: &Buffer) -> Result<(), RunError> {
+    let bytes = len * dtype.itemsize();
+    let mut out = out.write()?;
+    match sources {
+        [Source::Memory(a, at)] => apply(op, dtype, &[&a.read()?[*at..*at + bytes]], &mut out)?,
+        [Source::Memory(a, at), Source::Memory(b, from)] => {
+            let (a, b) = (a.read()?, b.read()?);
+            apply(op, dtype, &[&a[*at..*at + bytes], &b[*from..*from + bytes]], &mut out)?;
+        }
+        [Source::Memory(a, at), Source::Number(number)] => {
+            let a = a.read()?;
+            repeated(*number, bytes, |b| apply(op, dtype, &[&a[*at..*at + bytes], b], &mut out))?;
+        }
+        [Source::Number(number), Source::Memory(b, from)] => {
+            let b = b.read()?;
+            repeated(*number, bytes, |a| apply(op, dtype, &[a, &b[*from..*from + bytes]], &mut out))?;
+        }
+        _ => unreachable!("one array at least, and at most two arguments"),
+    }
+    Ok(())
+}
+
+/// A number as often as there are elements.
+fn repeated<T>(number: Scalar, bytes: usize, act: impl FnOnce(&[u8]) -> T) -> T {
+    if bytes > ROOM {
+        let memory = Buffer::full(number, bytes / number.dtype().itemsize());
+        return act(&memory.read().expect("nobody else has it"));
+    }
+    let mut room = [0u64; ROOM / 8];
+    let room = &mut word_bytes(&mut room)[..bytes];
+    number.fill(room);
+    act(room)
+}
