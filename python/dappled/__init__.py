@@ -1,8 +1,33 @@
-"""NumPy programs, unchanged, on every core and every node."""
+"""NumPy programs, unchanged, on every core and every node.
 
-from importlib.metadata import version as _version
+Every public name of NumPy is here, found when it is first asked for, and makes our arrays.
+"""
 
-from dappled import protocol
+from typing import Any
 
-__all__ = ["protocol"]
-__version__ = _version("dappled")
+import numpy as _numpy
+
+from dappled import _methods
+from dappled import protocol as protocol
+from dappled._array import ndarray
+from dappled._names import lazily as _lazily
+from dappled._names import of_numpy as _of_numpy
+
+_OURS = ["FallbackError", "FallbackWarning", "config", "protocol"]
+
+__all__ = sorted({*_numpy.__all__, *_OURS})
+
+_methods.attach(ndarray)
+_found = _lazily(__name__, _of_numpy)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version  # takes longer than the rest of this module
+
+        return version("dappled")
+    return _numpy.__array_namespace_info__ if name == "__array_namespace_info__" else _found(name)
+
+
+def __dir__() -> list[str]:
+    return __all__

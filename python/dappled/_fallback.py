@@ -1,12 +1,91 @@
+"""Our function from NumPy's: its arguments cross over, its results cross back."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
 import numpy
-from . import _core
-def unwrapped(x, outs=()):
-    if isinstance(x, _core.ndarray): return _core.unwrap(x, any(x is o for o in outs))
-    if type(x) is tuple: return tuple(unwrapped(i, outs) for i in x)
-    if type(x) is list: return [unwrapped(i, outs) for i in x]
-    if type(x) is dict: return {k: unwrapped(v, outs) for k, v in x.items()}
-    return x
-def wrapped(r, outs=()):
-    if isinstance(r, numpy.ndarray): return _core.wrap(r)
-    if type(r) is tuple: return tuple(wrapped(i, outs) for i in r)
-    return r
+
+from dappled._array import core, ndarray
+from dappled._crossing import Crossing
+from dappled._tables import DESCRIBING, VIEWS, WRITTEN
+
+Function = Callable[..., Any]
+
+
+def gathered(function: Function, module: str = "dappled") -> Function:
+    """A function of ours that gives the whole arrays to NumPy's function of the same name."""
+    name = function.__name__
+    label = f"{module}.{name}"
+    crosses = _Crossings(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        crossing = Crossing(label, crosses.views)
+        result = function(*crosses.args(crossing, args), **crosses.kwargs(crossing, kwargs))
+        crossing.write_back()
+        return crossing.back(result)
+
+    return dressed(call, function, module)
+
+
+def described(function: Function, module: str = "dappled") -> Function:
+    """A function of ours that needs to know shapes and dtypes alone: nothing is gathered."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*shadow(args), **shadow(kwargs))
+
+    return dressed(call, function, module)
+
+
+def adopt(function: Function, module: str = "dappled") -> Function:
+    """Our function of the kind that NumPy's needs."""
+    make = described if function.__name__ in DESCRIBING else gathered
+    return make(function, module)
+
+
+def dressed(ours: Function, function: Function, module: str) -> Function:
+    """Ours with the name, text and signature of NumPy's."""
+    ours.__name__ = ours.__qualname__ = function.__name__
+    ours.__doc__ = function.__doc__
+    ours.__module__ = module
+    ours.__dict__["__wrapped__"] = function
+    return ours
+
+
+def shadow(value: Any) -> Any:
+    """The same shapes and dtypes with no values and hardly any memory."""
+    if isinstance(value, ndarray):
+        if value.ndim == 0:  # of which some functions want the value, and it is everywhere
+            return core.unwrap(value)
+        return numpy.broadcast_to(numpy.zeros((), value.dtype), value.shape)
+    if type(value) in (list, tuple):
+        return type(value)(map(shadow, value))
+    if type(value) is dict:
+        return {key: shadow(item) for key, item in value.items()}
+    return value
+
+
+class _Crossings:
+    """How a function's arguments cross: which of them it writes into, by place and by name."""
+
+    def __init__(self, function: Function) -> None:
+        self.views = function.__name__ in VIEWS
+        self._function = function
+        self._names = {"out", *WRITTEN.get(function.__name__, ())}
+
+    @functools.cached_property
+    def _places(self) -> set[int]:
+        try:
+            parameters = inspect.signature(self._function).parameters
+        except ValueError:  # a function in C that does not tell
+            return set()
+        return {place for place, name in enumerate(parameters) if name in self._names}
+
+    def args(self, crossing: Crossing, args: tuple[Any, ...]) -> list[Any]:
+        return [crossing.over(value, place in self._places) for place, value in enumerate(args)]
+
+    def kwargs(self, crossing: Crossing, kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {name: crossing.over(value, name in self._names) for name, value in kwargs.items()}

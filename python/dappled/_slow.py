@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -12,9 +14,24 @@ from dappled._ufuncs import call, called
 __all__ = ["attribute", "call", "getitem", "in_place", "item", "method", "setitem", "ufunc"]
 
 
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "equal": operator.eq,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "not_equal": operator.ne,
+}
+
+
 def ufunc(name: str, args: tuple[Any, ...]) -> Any:
     """An operator, by NumPy's ufunc of that name."""
-    return called(getattr(numpy, name), "__call__", args, {})
+    compare = _COMPARISONS.get(name)
+    if compare is None:
+        return called(getattr(numpy, name), "__call__", args, {})
+    # NumPy's arrays compare more than its ufuncs: structures, and what is never equal.
+    crossing = Crossing(name)
+    return crossing.back(compare(*(crossing.over(value) for value in args)))
 
 
 def in_place(name: str, array: Any, other: Any) -> Any:
@@ -36,7 +53,9 @@ def setitem(array: Any, key: Any, value: Any) -> None:
     crossing.write_back()
 
 
-def method(array: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+def method(
+    array: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> Any:
     """A method of NumPy's array."""
     crossing = Crossing(f"ndarray.{name}", writeable=True)
     over = {key: crossing.over(value) for key, value in (kwargs or {}).items()}

@@ -11,15 +11,9 @@ from typing import Any
 
 import numpy
 
-from dappled import _core
+from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
 
-core: Any = _core
-ufuncs: dict[str, Any] = {
-    name: core.ufunc(getattr(numpy, name))
-    for name in numpy.__all__
-    if isinstance(getattr(numpy, name), numpy.ufunc)
-}
 _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
 
@@ -35,7 +29,9 @@ def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`ufunc(…, out=array)` where the core can do it."""
     given = kwargs.get("out")
     out = given[0] if isinstance(given, tuple) and len(given) == 1 else given
-    if not (ufunc._native and len(kwargs) == 1 and isinstance(out, core.ndarray) and out._writeable):
+    if not (
+        ufunc._native and len(kwargs) == 1 and isinstance(out, core.ndarray) and out._writeable
+    ):
         return NotImplemented
     value = ufunc(*args)
     if not (isinstance(value, core.ndarray) and _fits(value, out)):
@@ -123,4 +119,6 @@ def attach() -> None:
     """Gives the core's classes what is written here."""
     for name, method in METHODS.items():
         setattr(core.ufunc, name, method)
+    for ufunc in ufuncs.values():
+        ufunc.__doc__ = ufunc._numpy.__doc__
     core.ndarray.__array_ufunc__ = array_ufunc

@@ -1,7 +1,7 @@
 //! One operation over contiguous memory, at once: what small arrays and scalars need.
 
-use crate::kernels::{Variant, kernel};
-use crate::{DType, Error, Op, Scalar};
+use crate::kernels::{Variant, hardware, kernel, status};
+use crate::{DType, Error, Flags, Op, Scalar};
 
 /// Runs one operation on contiguous elements, on this thread, without allocating anything.
 ///
@@ -16,6 +16,19 @@ use crate::{DType, Error, Op, Scalar};
 /// # Ok::<(), dappled_kernels::Error>(())
 /// ```
 pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<(), Error> {
+    apply_flagged(op, dtype, args, out).map(|_| ())
+}
+
+/// The same, and what NumPy would warn of.
+///
+/// ```
+/// use dappled_kernels::{DType, Flags, Op, apply_flagged, element::bytes_of, Buffer};
+/// let out = Buffer::zeroed(16);
+/// let (a, out) = ([4.0, -9.0], &mut out.write()?);
+/// assert_eq!(apply_flagged(Op::Sqrt, DType::Float64, &[bytes_of(&a)], out)?, Flags::INVALID);
+/// # Ok::<(), dappled_kernels::Error>(())
+/// ```
+pub fn apply_flagged(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<Flags, Error> {
     if args.len() != op.arity() {
         return Err(Error::Arity { op, found: args.len() });
     }
@@ -30,9 +43,15 @@ pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<(),
             "{op}: equally many elements"
         );
     }
-    // SAFETY: `kernel` returns only what this CPU can run.
-    unsafe { kernel(op, dtype, Variant::best())(args, out) };
-    Ok(())
+    let (kernel, watched) = (kernel(op, dtype, Variant::best()), hardware(op, dtype));
+    if watched.is_empty() {
+        // SAFETY: `kernel` returns only what this CPU can run.
+        return Ok(unsafe { kernel(args, out) });
+    }
+    status::clear();
+    // SAFETY: as above.
+    let flags = unsafe { kernel(args, out) };
+    Ok(flags | status::take() & watched)
 }
 
 impl Scalar {

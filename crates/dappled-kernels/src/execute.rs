@@ -1,11 +1,11 @@
 //! Runs a program over all its indices, tile by tile, on all threads.
 
 use crate::bind::{Bound, Operand};
-use crate::kernels::{Kernel, Variant, kernel};
+use crate::kernels::{Kernel, Variant, hardware, kernel};
 use crate::machine::Machine;
 use crate::rewrite::without_slow_divisions;
 use crate::tiles::Tiles;
-use crate::{Error, Program, Reg};
+use crate::{Error, Flags, Program, Raised, Reg};
 
 /// Elements times steps from which the work is shared among threads: some 30 µs of it.
 const PARALLEL: usize = 1 << 17;
@@ -16,8 +16,9 @@ const PARTS: usize = 4;
 /// What runs a program: the interpreter here, compiled loops later.
 pub trait Engine: Send + Sync {
     /// Computes the outputs from the inputs. All have the same shape; an output may be the very
-    /// same view as an input, and shares no byte with any other operand.
-    fn run(&self, inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Result<(), Error>;
+    /// same view as an input, and shares no byte with any other operand. What it returns is what
+    /// NumPy would warn of, by step.
+    fn run(&self, inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Result<Raised, Error>;
 }
 
 /// Checks a program and runs it once. Who runs it again keeps an [`Interpreter`].
@@ -40,7 +41,7 @@ pub fn execute(
     program: &Program,
     inputs: &[Operand<'_>],
     outputs: &[Operand<'_>],
-) -> Result<(), Error> {
+) -> Result<Raised, Error> {
     Interpreter::new(program)?.run(inputs, outputs)
 }
 
@@ -56,7 +57,9 @@ pub struct Interpreter {
 
 /// A step, with all that is looked up once.
 pub(crate) struct Instruction {
-    pub kernel: Kernel,
+    pub kernel: Kernel<Flags>,
+    /// Which of the CPU's flags are the operation's own.
+    pub hardware: Flags,
     pub args: Vec<Source>,
     pub slot: usize,
     pub itemsize: usize,
@@ -86,6 +89,7 @@ impl Interpreter {
             |reg: Reg| Source { slot: slots[usize::from(reg.0)], itemsize: itemsize(program, reg) };
         let steps = program.steps.iter().enumerate().map(|(at, step)| Instruction {
             kernel: kernel(step.op, step.dtype, variant),
+            hardware: hardware(step.op, step.dtype),
             args: step.args.iter().map(|&arg| source(arg)).collect(),
             slot: source(program.result(at)).slot,
             itemsize: source(program.result(at)).itemsize,
@@ -111,7 +115,7 @@ impl Interpreter {
 }
 
 impl Engine for Interpreter {
-    fn run(&self, inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Result<(), Error> {
+    fn run(&self, inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Result<Raised, Error> {
         if outputs.is_empty() {
             let expected = self.program.outputs.len();
             return Err(Error::Count { what: "output", expected, found: 0 });
@@ -122,20 +126,21 @@ impl Engine for Interpreter {
             if self.is_large(space.len()) { PARTS * rayon::current_num_threads() } else { 1 };
         let tiles = space.tiles();
         let part = tiles.left().div_ceil(parts);
-        run_tiles(self, &bound, tiles, part);
-        Ok(())
+        Ok(run_tiles(self, &bound, tiles, part))
     }
 }
 
 /// Halves the tiles until a part is small enough, and runs the parts on whichever thread is free.
-fn run_tiles(code: &Interpreter, bound: &Bound<'_>, tiles: Tiles<'_>, part: usize) {
+fn run_tiles(code: &Interpreter, bound: &Bound<'_>, tiles: Tiles<'_>, part: usize) -> Raised {
     if tiles.left() > part {
         let (first, rest) = tiles.halve();
-        rayon::join(|| run_tiles(code, bound, first, part), || run_tiles(code, bound, rest, part));
-        return;
+        let run = |tiles| run_tiles(code, bound, tiles, part);
+        let (first, rest) = rayon::join(|| run(first), || run(rest));
+        return first.join(rest);
     }
     let mut machine = Machine::new(code, bound, tiles.space());
     tiles.for_each(|tile| machine.run(tile));
+    machine.take_raised()
 }
 
 fn itemsize(program: &Program, reg: Reg) -> usize {

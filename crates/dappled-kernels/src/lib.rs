@@ -12,6 +12,7 @@
 //! lane               an operand's memory along them
 //! bind               operands checked against a program, their memory claimed
 //! rewrite            cheaper operations of the same bits
+//! flags              what operations signal besides their values
 //! kernels            one precompiled loop for each operation and dtype
 //! apply              one operation over contiguous memory, for small arrays
 //! slot, machine      one thread's registers: runs a program over one tile
@@ -28,6 +29,7 @@ mod dtype;
 pub mod element;
 mod error;
 mod execute;
+mod flags;
 mod fold;
 mod kernels;
 mod lane;
@@ -45,13 +47,14 @@ mod tiles;
 pub mod tree;
 mod view;
 
-pub use apply::apply;
+pub use apply::{apply, apply_flagged};
 pub use bind::Operand;
 pub use buffer::Buffer;
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
 pub use error::Error;
 pub use execute::{Engine, Interpreter, execute};
+pub use flags::{Flags, Raised};
 pub use fold::Fold;
 pub use kernels::Variant;
 pub use op::Op;

@@ -5,9 +5,11 @@ use std::slice;
 
 use crate::bind::Bound;
 use crate::execute::{Interpreter, Source};
+use crate::kernels::status;
 use crate::slot::{self, Slot};
 use crate::space::{Extent, Space};
 use crate::tiles::Tile;
+use crate::{Flags, Raised};
 
 /// What one thread needs to run an interpreted program.
 pub(crate) struct Machine<'a> {
@@ -21,6 +23,11 @@ pub(crate) struct Machine<'a> {
     filled: Vec<usize>,
     /// Which outputs of the tile at hand a step has written directly.
     stored: Vec<bool>,
+    /// What the steps have signalled so far.
+    raised: Raised,
+    /// Ask the CPU's flags after every step, as it has raised one before: until then, once a tile
+    /// is enough.
+    attentive: bool,
 }
 
 impl<'a> Machine<'a> {
@@ -28,6 +35,7 @@ impl<'a> Machine<'a> {
         let slots = slot::take(code.slots);
         let in_place = vec![None; code.program.inputs.len()];
         let filled = vec![0; code.program.first_result()];
+        status::clear();
         Self {
             code,
             bound,
@@ -36,6 +44,8 @@ impl<'a> Machine<'a> {
             in_place,
             filled,
             stored: vec![false; code.outputs.len()],
+            raised: Raised::default(),
+            attentive: false,
         }
     }
 
@@ -48,6 +58,7 @@ impl<'a> Machine<'a> {
             let target = direct.and_then(|output| self.destination(output, &mut tile));
             self.step(step, len, target);
         }
+        self.attribute(len);
         self.store(&mut tile);
     }
 
@@ -56,7 +67,23 @@ impl<'a> Machine<'a> {
         let len = indices.len();
         self.load(&self.space.extent(indices));
         (0..self.code.steps.len()).for_each(|step| self.step(step, len, None));
+        self.attribute(len);
         self.source(self.code.outputs[0], len)
+    }
+
+    /// What the steps have signalled, in all tiles since the machine was made or asked last.
+    pub fn take_raised(&mut self) -> Raised {
+        std::mem::take(&mut self.raised)
+    }
+
+    /// If the CPU has raised a flag for the first time, computes the tile again to find the step.
+    /// Before anything is stored: an output may be an input.
+    fn attribute(&mut self, len: usize) {
+        if !self.attentive && status::is_raised() {
+            self.attentive = true;
+            status::clear();
+            (0..self.code.steps.len()).for_each(|step| self.step(step, len, None));
+        }
     }
 
     /// Brings inputs and constants to where kernels can read them.
@@ -92,8 +119,19 @@ impl<'a> Machine<'a> {
             *arg = self.source(source, len);
         }
         // SAFETY: `kernel` returns only what this CPU can run.
-        unsafe { (step.kernel)(&args[..step.args.len()], out) };
+        let mut flags = unsafe { (step.kernel)(&args[..step.args.len()], out) };
+        if self.attentive {
+            flags |= status::take() & step.hardware;
+        }
         self.slots[step.slot] = own;
+        self.note(at, flags);
+    }
+
+    #[inline]
+    fn note(&mut self, step: usize, flags: Flags) {
+        if !flags.is_empty() {
+            self.raised.add(step, flags);
+        }
     }
 
     fn source(&self, source: Source, len: usize) -> &[u8] {

@@ -153,67 +153,6 @@ def cast(v, name):
     return np.concatenate([v[i : i + 1].astype(name) for i in range(len(v))])
 
 
-BINARY = dict(
-    add=np.add,
-    subtract=np.subtract,
-    multiply=np.multiply,
-    divide=np.true_divide,
-    floor_divide=np.floor_divide,
-    remainder=np.remainder,
-    minimum=np.minimum,
-    maximum=np.maximum,
-    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
-    equal=np.equal,
-    not_equal=np.not_equal,
-    less=np.less,
-    less_equal=np.less_equal,
-    greater=np.greater,
-    greater_equal=np.greater_equal,
-)
-UNARY = dict(
-    negative=np.negative, absolute=np.absolute, sqrt=np.sqrt, square=np.square, **{"not": np.invert}
-)
-
-
-def operands():
-    for name in NAMES:
-        a, b = pairs(name)
-        yield f"{name} {a.tobytes().hex()} {b.tobytes().hex()}"
-
-
-def binary():
-    for op, f in BINARY.items():
-        for name in NAMES:
-            a, b = pairs(name)
-            out = attempt(f, name, a, b)
-            if out is not None:
-                yield f"{op} {name} {out.tobytes().hex()}"
-
-
-def unary():
-    for op, f in UNARY.items():
-        for name in NAMES:
-            a = (
-                values(name)
-                if np.dtype(name).kind in "biu"
-                else np.concatenate([values(name), ordinary(name)[0]])
-            )
-            out = attempt(f, name, a)
-            if out is not None:
-                yield f"{op} {name} {a.tobytes().hex()} {out.tobytes().hex()}"
-
-
-def attempt(f, name, *args):
-    """The result where NumPy has this loop for the dtype itself, without a promotion."""
-    try:
-        out = f(*args)
-    except TypeError:
-        return None
-    bool_out = out.dtype == bool
-    absolute = f is np.absolute and out.dtype == args[0].real.dtype
-    return out if out.dtype == name or (bool_out and name != "bool") or absolute else None
-
-
 def mixed(n, dtype):
     """The same numbers as `mixed` of the Rust test, by the same whole-number arithmetic."""
     i = np.arange(n, dtype=np.uint64)
@@ -251,5 +190,5 @@ def sums():
 
 
 if __name__ == "__main__":
-    for table in (promotion, weak, casting, casts, operands, binary, unary, sums):
+    for table in (promotion, weak, casting, casts, sums):
         write(table.__name__, table())

@@ -1,7 +1,7 @@
 //! Which memory a run may touch: aliases, overlaps, claims, bounds; and which programs are legal.
 
 use dappled_kernels::{
-    Buffer, DType, Error, Op, Operand, Program, Reg, Scalar, Step, View, execute,
+    Buffer, DType, Error, Op, Operand, Program, Raised, Reg, Scalar, Step, View, execute,
 };
 
 const F: DType = DType::Float64;
@@ -71,7 +71,7 @@ fn a_buffer_has_one_writer_or_many_readers() {
     assert_eq!(execute(&two_outputs(), &[x], &[y, z]), Err(Error::Busy));
     drop(reading);
     // The refusal has left no claim behind.
-    assert_eq!(execute(&two_outputs(), &[x], &[y, z]), Ok(()));
+    assert_eq!(execute(&two_outputs(), &[x], &[y, z]), Ok(Raised::default()));
     let writing = a.write().unwrap();
     assert_eq!(execute(&two_outputs(), &[x], &[y, z]), Err(Error::Busy));
     drop(writing);

@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{assert_same, run};
+use common::{assert_same, run, run_flagged};
 use dappled_kernels::{
-    Buffer, DType, Engine, Interpreter, Op, Operand, Program, Reg, Scalar, View, execute, sum, tree,
+    Buffer, DType, Engine, Interpreter, Op, Operand, Program, Raised, Reg, Scalar, Variant, View,
+    execute, sum, tree,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -103,12 +104,14 @@ fn elements(buffer: &Buffer, view: &View) -> Vec<Vec<u8>> {
 }
 
 /// All outputs for one element of each input, one operation at a time.
-fn evaluate(program: &Program, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
+fn evaluate(program: &Program, inputs: &[Vec<u8>], raised: &mut Raised) -> Vec<Vec<u8>> {
     let mut regs = inputs.to_vec();
     regs.extend(program.constants.iter().map(|constant| constant.bytes().to_vec()));
-    for step in &program.steps {
+    for (at, step) in program.steps.iter().enumerate() {
         let args: Vec<&[u8]> = step.args.iter().map(|arg| &regs[usize::from(arg.0)][..]).collect();
-        regs.push(run(step.op, step.dtype, &args));
+        let (value, flags) = run_flagged(Variant::best(), step.op, step.dtype, &args);
+        regs.push(value);
+        raised.add(at, flags);
     }
     program.outputs.iter().map(|reg| regs[usize::from(reg.0)].clone()).collect()
 }
@@ -130,26 +133,29 @@ fn check(dice: &Dice, shape: &[usize]) {
             (Buffer::zeroed(bytes), view)
         })
         .collect();
-    execute(&program, &operands(&inputs), &operands(&outputs)).unwrap();
-    compare(&program, &inputs, &outputs);
+    let raised = execute(&program, &operands(&inputs), &operands(&outputs)).unwrap();
+    assert_eq!(compare(&program, &inputs, &outputs), raised, "signalled by\n{program}");
 }
 
 fn operands(arrays: &[(Buffer, View)]) -> Vec<Operand<'_>> {
     arrays.iter().map(|(buffer, view)| Operand::new(buffer, view).unwrap()).collect()
 }
 
-fn compare(program: &Program, inputs: &[(Buffer, View)], outputs: &[(Buffer, View)]) {
+/// Compares all elements, and returns what they signalled one by one.
+fn compare(program: &Program, inputs: &[(Buffer, View)], outputs: &[(Buffer, View)]) -> Raised {
+    let mut raised = Raised::default();
     let listed = |arrays: &[(Buffer, View)]| -> Vec<Vec<Vec<u8>>> {
         arrays.iter().map(|(buffer, view)| elements(buffer, view)).collect()
     };
     let (read, written) = (listed(inputs), listed(outputs));
     for at in 0..written[0].len() {
         let of_inputs: Vec<Vec<u8>> = read.iter().map(|input| input[at].clone()).collect();
-        for (output, expected) in evaluate(program, &of_inputs).iter().enumerate() {
+        for (output, expected) in evaluate(program, &of_inputs, &mut raised).iter().enumerate() {
             let what = format!("output {output} at {at} of\n{program}");
             assert_same(outputs[output].1.dtype, &written[output][at], expected, &what);
         }
     }
+    raised
 }
 
 proptest! {

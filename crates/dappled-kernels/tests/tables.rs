@@ -3,29 +3,14 @@
 mod common;
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use common::{assert_same, run_in};
+use common::assert_same;
+use common::tables::{bytes, check, dtype, table};
 use dappled_kernels::tree::{Part, Summand, cover, join, node_sum};
 use dappled_kernels::{
-    Buffer, Casting, DType, Interpreter, Op, Operand, Program, Variant, View, Weak, can_cast,
-    promote, promote_weak, sum,
+    Buffer, Casting, DType, Interpreter, Op, Operand, Program, View, Weak, can_cast, promote,
+    promote_weak, sum,
 };
-
-fn table(name: &str) -> Vec<Vec<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/tables/{name}.txt"));
-    let text = std::fs::read_to_string(path).unwrap();
-    assert!(text.starts_with("# NumPy 2."), "made by NumPy");
-    text.lines().skip(1).map(|line| line.split(' ').map(str::to_string).collect()).collect()
-}
-
-fn bytes(hex: &str) -> Vec<u8> {
-    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
-}
-
-fn dtype(name: &str) -> DType {
-    name.parse().unwrap()
-}
 
 #[test]
 fn promotion_is_numpys() {
@@ -65,15 +50,6 @@ fn allowed_casts_are_numpys() {
     }
 }
 
-/// Runs an operation in every variant.
-fn check(op: Op, dtype: DType, args: &[&[u8]], expected: &[u8]) {
-    for variant in [Variant::Plain, Variant::best()] {
-        let found = run_in(variant, op, dtype, args);
-        let what = format!("{op} {dtype} to {}, {variant:?}", op.result(dtype));
-        assert_same(op.result(dtype), &found, expected, &what);
-    }
-}
-
 #[test]
 fn casts_give_numpys_values() {
     let rows = table("casts");
@@ -81,27 +57,6 @@ fn casts_give_numpys_values() {
     for row in rows {
         let (from, to) = (dtype(&row[0]), dtype(&row[1]));
         check(Op::Cast(to), from, &[&bytes(&row[2])], &bytes(&row[3]));
-    }
-}
-
-#[test]
-fn operations_give_numpys_values() {
-    let operands: HashMap<DType, [Vec<u8>; 2]> = table("operands")
-        .iter()
-        .map(|row| (dtype(&row[0]), [bytes(&row[1]), bytes(&row[2])]))
-        .collect();
-    let ops: HashMap<&str, Op> = Op::PLAIN.into_iter().map(|op| (op.name(), op)).collect();
-    for row in table("binary") {
-        let (op, dtype) = (ops[&row[0][..]], dtype(&row[1]));
-        assert!(op.has_loop(dtype), "{op} {dtype}");
-        let [a, b] = &operands[&dtype];
-        check(op, dtype, &[a, b], &bytes(&row[2]));
-    }
-    for row in table("unary") {
-        let (op, dtype) = (ops[&row[0][..]], dtype(&row[1]));
-        if op.has_loop(dtype) {
-            check(op, dtype, &[&bytes(&row[2])], &bytes(&row[3]));
-        }
     }
 }
 

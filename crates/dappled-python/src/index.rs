@@ -84,7 +84,7 @@ fn item(object: &Bound<'_, PyAny>) -> PyResult<Item> {
     }
 }
 
-pub fn slice_item(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
+fn slice_item(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
     let bound = |name: &str| -> PyResult<Option<i64>> {
         let bound = slice.getattr(name)?;
         if bound.is_none() { Ok(None) } else { clamped(&bound).map(Some) }

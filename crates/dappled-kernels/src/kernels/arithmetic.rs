@@ -1,7 +1,9 @@
 //! What one element does in each operation: a method for each, implemented by family of dtypes.
 
-pub(crate) use super::loops::{Binary, Unary};
-use crate::element::{Bool, Element};
+pub(crate) use super::loops::BinaryOp;
+pub(crate) use super::ops;
+use crate::Flags;
+use crate::element::Element;
 
 /// The operations of an element. Those that NumPy does not have for a dtype are not implemented
 /// for it: no legal program reaches them.
@@ -17,6 +19,41 @@ pub(crate) trait Arithmetic: Element {
     fn equal(self, other: Self) -> bool;
     fn less(self, other: Self) -> bool;
     fn less_equal(self, other: Self) -> bool;
+    fn is_true(self) -> bool;
+
+    // What bools and integers do.
+    #[inline(always)]
+    fn fmin(self, other: Self) -> Self {
+        self.minimum(other)
+    }
+    #[inline(always)]
+    fn fmax(self, other: Self) -> Self {
+        self.maximum(other)
+    }
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn is_infinite(self) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn floor(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn ceil(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn trunc(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn conjugate(self) -> Self {
+        self
+    }
 
     fn subtract(self, _: Self) -> Self {
         no_loop()
@@ -28,6 +65,9 @@ pub(crate) trait Arithmetic: Element {
         no_loop()
     }
     fn remainder(self, _: Self) -> Self {
+        no_loop()
+    }
+    fn fmod(self, _: Self) -> Self {
         no_loop()
     }
     fn and(self, _: Self) -> Self {
@@ -42,68 +82,50 @@ pub(crate) trait Arithmetic: Element {
     fn negative(self) -> Self {
         no_loop()
     }
+    fn sign(self) -> Self {
+        no_loop()
+    }
+    fn reciprocal(self) -> Self {
+        no_loop()
+    }
+    fn rint(self) -> Self {
+        no_loop()
+    }
     fn sqrt(self) -> Self {
         no_loop()
     }
     fn not(self) -> Self {
         no_loop()
     }
+
+    // What NumPy signals where instructions do not tell.
+    #[inline(always)]
+    fn divide_raises(self, _: Self, _: Self) -> Flags {
+        Flags::NONE
+    }
+    #[inline(always)]
+    fn order_raises(self, _: Self) -> Flags {
+        Flags::NONE
+    }
+    #[inline(always)]
+    fn sign_raises(self, _: Self) -> Flags {
+        Flags::NONE
+    }
+    #[inline(always)]
+    fn floor_divide_raises(self, _: Self, _: Self) -> Flags {
+        Flags::NONE
+    }
+    #[inline(always)]
+    fn remainder_raises(self, _: Self, _: Self) -> Flags {
+        Flags::NONE
+    }
+    #[inline(always)]
+    fn reciprocal_raises(self, _: Self) -> Flags {
+        Flags::NONE
+    }
 }
 
 #[cold]
 fn no_loop() -> ! {
     unreachable!("Program::check lets no step through that has no loop")
-}
-
-/// An operation of one argument, as a type.
-pub(crate) trait UnaryOp<T: Element> {
-    type Out: Element;
-    fn apply(a: T) -> Self::Out;
-}
-
-/// An operation of two arguments, as a type.
-pub(crate) trait BinaryOp<T: Element> {
-    type Out: Element;
-    fn apply(a: T, b: T) -> Self::Out;
-}
-
-/// The operations as types: a loop takes one as a parameter and is compiled with it inlined.
-pub(crate) mod ops {
-    use super::*;
-
-    macro_rules! op {
-        ($Kind:ident $Name:ident ($($arg:ident),+) -> $Out:ty, $value:expr) => {
-            pub(crate) struct $Name;
-            impl<T: Arithmetic> $Kind<T> for $Name {
-                type Out = $Out;
-                #[inline(always)]
-                fn apply($($arg: T),+) -> $Out {
-                    $value
-                }
-            }
-        };
-    }
-
-    op!(BinaryOp Add(a, b) -> T, a.add(b));
-    op!(BinaryOp Subtract(a, b) -> T, a.subtract(b));
-    op!(BinaryOp Multiply(a, b) -> T, a.multiply(b));
-    op!(BinaryOp Divide(a, b) -> T, a.divide(b));
-    op!(BinaryOp FloorDivide(a, b) -> T, a.floor_divide(b));
-    op!(BinaryOp Remainder(a, b) -> T, a.remainder(b));
-    op!(BinaryOp Minimum(a, b) -> T, a.minimum(b));
-    op!(BinaryOp Maximum(a, b) -> T, a.maximum(b));
-    op!(BinaryOp And(a, b) -> T, a.and(b));
-    op!(BinaryOp Or(a, b) -> T, a.or(b));
-    op!(BinaryOp Xor(a, b) -> T, a.xor(b));
-    op!(BinaryOp Equal(a, b) -> Bool, a.equal(b).into());
-    op!(BinaryOp NotEqual(a, b) -> Bool, (!a.equal(b)).into());
-    op!(BinaryOp Less(a, b) -> Bool, a.less(b).into());
-    op!(BinaryOp LessEqual(a, b) -> Bool, a.less_equal(b).into());
-    op!(BinaryOp Greater(a, b) -> Bool, b.less(a).into());
-    op!(BinaryOp GreaterEqual(a, b) -> Bool, b.less_equal(a).into());
-    op!(UnaryOp Negative(a) -> T, a.negative());
-    op!(UnaryOp Absolute(a) -> T::Real, a.absolute());
-    op!(UnaryOp Sqrt(a) -> T, a.sqrt());
-    op!(UnaryOp Square(a) -> T, a.multiply(a));
-    op!(UnaryOp Not(a) -> T, a.not());
 }

@@ -3,18 +3,33 @@
 use half::f16;
 use num_complex::{Complex, Complex32, Complex64};
 
-use super::arithmetic::UnaryOp;
 use super::float16::half_of_double;
+use super::loops::UnaryOp;
 use crate::element::{Bool, Element};
+use crate::{DType, Flags};
 
 /// The cast to `U`, as an operation.
 pub(crate) struct Cast<U>(std::marker::PhantomData<U>);
 
-impl<T: Element + CastTo<U>, U: Element> UnaryOp<T> for Cast<U> {
+impl<T: Element + CastTo<U> + CastTo<f64>, U: Element + CastTo<f64>> UnaryOp<T> for Cast<U> {
     type Out = U;
+    /// To float16, and from floats to integers, which have no values for some. Between other
+    /// floats the instructions themselves tell.
+    const RAISES: bool = match U::DTYPE {
+        DType::Bool => false,
+        DType::Float16 => true,
+        to => to.is_integral() && !T::DTYPE.is_integral(),
+    };
     #[inline(always)]
     fn apply(a: T) -> U {
         a.cast()
+    }
+    #[inline(always)]
+    fn raises(a: T, out: U) -> Flags {
+        match U::DTYPE {
+            DType::Float16 => rounding_to_half(a.cast(), out.cast()),
+            to => Flags::INVALID.when(!fits(a.cast(), to)),
+        }
     }
 }
 
@@ -87,17 +102,49 @@ const TWO_63: f64 = 9223372036854775808.0;
 /// Narrower integers are cut from this one.
 #[inline(always)]
 fn to_int32(value: f64) -> i32 {
-    if value > -TWO_31 - 1.0 && value < TWO_31 { value as i32 } else { i32::MIN }
+    if fits_int32(value) { value as i32 } else { i32::MIN }
+}
+
+#[inline(always)]
+fn fits_int32(value: f64) -> bool {
+    (value > -TWO_31 - 1.0) & (value < TWO_31)
 }
 
 /// The same of 64 bits; uint32 is cut from it.
 #[inline(always)]
 fn to_int64(value: f64) -> i64 {
-    if (-TWO_63..TWO_63).contains(&value) { value as i64 } else { i64::MIN }
+    if fits_int64(value) { value as i64 } else { i64::MIN }
+}
+
+#[inline(always)]
+fn fits_int64(value: f64) -> bool {
+    (-TWO_63..TWO_63).contains(&value)
 }
 
 /// From 2**63 on, C's compilers subtract it, convert, and put it back as the highest bit.
 #[inline(always)]
 fn to_uint64(value: f64) -> u64 {
     if value >= TWO_63 { to_int64(value - TWO_63) as u64 ^ 1 << 63 } else { to_int64(value) as u64 }
+}
+
+#[inline(always)]
+fn fits_uint64(value: f64) -> bool {
+    (-TWO_63..2.0 * TWO_63).contains(&value)
+}
+
+/// Has it a value among these integers? The narrow ones are cut from wider ones, in silence.
+#[inline(always)]
+fn fits(value: f64, to: DType) -> bool {
+    match to {
+        DType::UInt64 => fits_uint64(value),
+        DType::Int64 | DType::UInt32 => fits_int64(value),
+        _ => fits_int32(value),
+    }
+}
+
+/// Too large for float16, or so small that digits were lost.
+#[inline(always)]
+fn rounding_to_half(value: f64, half: f64) -> Flags {
+    let lost = (half != value) & (value.abs() < 6.103515625e-05);
+    Flags::OVERFLOW.when(half.is_infinite() & value.is_finite()) | Flags::UNDERFLOW.when(lost)
 }

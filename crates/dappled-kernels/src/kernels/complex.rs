@@ -3,6 +3,12 @@
 use num_complex::Complex;
 
 use super::arithmetic::Arithmetic;
+use super::loops::{Kernel, Unary, operation};
+use super::ops::{UnaryOp, op};
+use super::watch::Watch;
+use super::{Variant, library};
+use crate::element::Element;
+use crate::{DType, Flags, Op};
 
 macro_rules! complexes {
     ($($T:ty),*) => {$(
@@ -24,21 +30,21 @@ macro_rules! complexes {
                 let re = self.re.mul_add(other.re, -(self.im * other.im));
                 Self::new(re, self.re.mul_add(other.im, self.im * other.re))
             }
-            /// Smith's algorithm, as NumPy writes it.
+            /// Smith's algorithm, as NumPy writes it. Its two cases are chosen before anything
+            /// is divided: computed side by side, each would raise flags that are not its own.
             #[inline(always)]
             fn divide(self, by: Self) -> Self {
-                if by.re.abs() >= by.im.abs() {
-                    if by.re == 0.0 && by.im == 0.0 {
-                        return Self::new(self.re / by.re.abs(), self.im / by.re.abs());
-                    }
-                    let ratio = by.im / by.re;
-                    let scale = 1.0 / (by.re + by.im * ratio);
-                    Self::new((self.re + self.im * ratio) * scale, (self.im - self.re * ratio) * scale)
-                } else {
-                    let ratio = by.re / by.im;
-                    let scale = 1.0 / (by.im + by.re * ratio);
-                    Self::new((self.re * ratio + self.im) * scale, (self.im * ratio - self.re) * scale)
+                if (by.re == 0.0) & (by.im == 0.0) {
+                    return divided_by_zero(self);
                 }
+                let flat = by.re.abs() >= by.im.abs();
+                let (large, small) = in_order(by, flat);
+                let (along, across) = in_order(self, flat);
+                let ratio = small / large;
+                let scale = 1.0 / (large + small * ratio);
+                let turned = along * ratio;
+                let (from, less) = if flat { (across, turned) } else { (turned, across) };
+                Self::new((along + across * ratio) * scale, (from - less) * scale)
             }
             #[inline(always)]
             fn minimum(self, other: Self) -> Self {
@@ -64,12 +70,115 @@ macro_rules! complexes {
                 }
             }
             #[inline(always)]
+            fn fmin(self, other: Self) -> Self {
+                if Arithmetic::is_nan(other) || self.less_equal(other) { self } else { other }
+            }
+            #[inline(always)]
+            fn fmax(self, other: Self) -> Self {
+                if Arithmetic::is_nan(other) || other.less_equal(self) { self } else { other }
+            }
+            /// The point of the unit circle in its direction; of two infinities, none.
+            #[inline(always)]
+            fn sign(self) -> Self {
+                let length = self.re.hypot(self.im);
+                let side = |part: $T| if part.is_infinite() { 1f32.copysign(part as f32) as $T } else { 0.0 };
+                match length {
+                    0.0 => Self::new(0.0, 0.0),
+                    <$T>::INFINITY if self.re.is_infinite() && self.im.is_infinite() => Self::new(<$T>::NAN, <$T>::NAN),
+                    <$T>::INFINITY => Self::new(side(self.re), side(self.im)),
+                    _ if length.is_nan() => Self::new(<$T>::NAN, <$T>::NAN),
+                    _ => Self::new(self.re / length, self.im / length),
+                }
+            }
+            /// Smith's algorithm again.
+            #[inline(always)]
+            fn reciprocal(self) -> Self {
+                let flat = self.im.abs() <= self.re.abs();
+                let (large, small) = in_order(self, flat);
+                let ratio = small / large;
+                let scale = large + small * ratio;
+                let (re, im) = if flat { (1.0, -ratio) } else { (ratio, -1.0) };
+                Self::new(re / scale, im / scale)
+            }
+            #[inline(always)]
+            fn conjugate(self) -> Self {
+                Self::new(self.re, -self.im)
+            }
+            #[inline(always)]
+            fn rint(self) -> Self {
+                Self::new(self.re.round_ties_even(), self.im.round_ties_even())
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                library::sqrt_of_complex(self)
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self.re.is_nan() | self.im.is_nan()
+            }
+            #[inline(always)]
+            fn is_infinite(self) -> bool {
+                self.re.is_infinite() | self.im.is_infinite()
+            }
+            #[inline(always)]
+            fn is_true(self) -> bool {
+                (self.re != 0.0) | (self.im != 0.0)
+            }
+            #[inline(always)]
             fn negative(self) -> Self {
                 Self::new(-self.re, -self.im)
             }
             #[inline(always)]
             fn equal(self, other: Self) -> bool {
                 (self.re == other.re) & (self.im == other.im)
+            }
+            // NumPy compares with instructions that signal a NaN; not all its loops tell of it.
+            #[inline(always)]
+            fn divide_raises(self, by: Self, _: Self) -> Flags {
+                let mut watch = Watch::default();
+                if (by.re == 0.0) & (by.im == 0.0) {
+                    watch.quotient(self.re, 0.0);
+                    watch.quotient(self.im, 0.0);
+                    return watch.0;
+                }
+                let flat = by.re.abs() >= by.im.abs();
+                let (large, small) = in_order(by, flat);
+                let (along, across) = in_order(self, flat);
+                let ratio = watch.quotient(small, large);
+                let [product, turned, turned_across] =
+                    [small, along, across].map(|part| watch.product(part, ratio));
+                let length = watch.sum(large, product);
+                let scale = watch.quotient(1.0, length);
+                let re = watch.sum(along, turned_across);
+                let im = watch.sum(across, -turned);
+                watch.product(re, scale);
+                watch.product(im, scale);
+                watch.0 | Flags::INVALID.when(Arithmetic::is_nan(by))
+            }
+            #[inline(always)]
+            fn reciprocal_raises(self, _: Self) -> Flags {
+                let mut watch = Watch::default();
+                let flat = self.im.abs() <= self.re.abs();
+                let (large, small) = in_order(self, flat);
+                let ratio = watch.quotient(small, large);
+                let product = watch.product(small, ratio);
+                let scale = watch.sum(large, product);
+                watch.quotient(1.0, scale);
+                watch.quotient(ratio, scale);
+                watch.0 | Flags::INVALID.when(Arithmetic::is_nan(self))
+            }
+            #[inline(always)]
+            fn order_raises(self, other: Self) -> Flags {
+                let second = (self.re == other.re) & (self.im.is_nan() | other.im.is_nan());
+                Flags::INVALID.when(self.re.is_nan() | other.re.is_nan() | second)
+            }
+            #[inline(always)]
+            fn sign_raises(self, out: Self) -> Flags {
+                let finite = self.re.is_finite() & self.im.is_finite();
+                let lost = |part: $T, out: $T| (out.abs() < <$T>::MIN_POSITIVE) & (part != 0.0);
+                let tiny = lost(self.re, out.re) | lost(self.im, out.im);
+                let too_long = finite & self.re.hypot(self.im).is_infinite();
+                Flags::OVERFLOW.when(too_long) | Flags::UNDERFLOW.when(tiny & finite & !too_long)
             }
             #[inline(always)]
             fn less(self, other: Self) -> bool {
@@ -85,3 +194,48 @@ macro_rules! complexes {
     )*};
 }
 complexes!(f32, f64);
+
+/// Its parts, the real one first if it is flat. So chosen, nothing is divided but what is asked.
+#[inline(always)]
+fn in_order<T>(a: Complex<T>, flat: bool) -> (T, T) {
+    if flat { (a.re, a.im) } else { (a.im, a.re) }
+}
+
+/// Apart, so that no other lane's division is computed along with it: its flags would show.
+#[cold]
+#[inline(never)]
+fn divided_by_zero<T: std::ops::Div<Output = T> + Default>(a: Complex<T>) -> Complex<T> {
+    Complex { re: a.re / T::default(), im: a.im / T::default() }
+}
+
+/// A complex number's parts.
+pub(crate) trait Parts: Element {
+    type Part: Element;
+    fn parts(self) -> [Self::Part; 2];
+}
+
+impl<T> Parts for Complex<T>
+where
+    Self: Element,
+    T: Element,
+{
+    type Part = T;
+    #[inline(always)]
+    fn parts(self) -> [T; 2] {
+        [self.re, self.im]
+    }
+}
+
+op!(UnaryOp Real: Parts(a) -> T::Part, a.parts()[0]);
+op!(UnaryOp Imag: Parts(a) -> T::Part, a.parts()[1]);
+
+/// The loop of an operation that only complex numbers have.
+pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Kernel<Flags>> {
+    match (op, dtype) {
+        (Op::Real, DType::Complex64) => Some(operation::<Unary<Real, Complex<f32>>>(variant)),
+        (Op::Imag, DType::Complex64) => Some(operation::<Unary<Imag, Complex<f32>>>(variant)),
+        (Op::Real, DType::Complex128) => Some(operation::<Unary<Real, Complex<f64>>>(variant)),
+        (Op::Imag, DType::Complex128) => Some(operation::<Unary<Imag, Complex<f64>>>(variant)),
+        _ => None,
+    }
+}

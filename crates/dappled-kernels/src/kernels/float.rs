@@ -3,6 +3,8 @@
 //! Floor division and remainder follow `npy_divmod`, which follows Python's `float.__divmod__`.
 
 use super::arithmetic::Arithmetic;
+use super::signals;
+use crate::Flags;
 
 macro_rules! floats {
     ($($T:ty),*) => {$(
@@ -53,6 +55,25 @@ macro_rules! floats {
                     false => rest,
                 }
             }
+            #[inline(always)]
+            fn fmod(self, other: Self) -> Self {
+                self % other
+            }
+            #[inline(always)]
+            fn floor_divide_raises(self, other: Self, out: Self) -> Flags {
+                let (a, b, quotient) = (f64::from(self), f64::from(other), f64::from(out));
+                // What NumPy's formula does on the way: infinity - infinity, and the sign of 0.
+                let minus_itself = out.is_infinite() & (b != 0.0) & a.is_finite();
+                let ratio = self / other;
+                let tiny = (out == 0.0) & (ratio.abs() < <$T>::MIN_POSITIVE) & (ratio * other != self);
+                signals::floor_divide(a, b, quotient)
+                    | Flags::INVALID.when(minus_itself)
+                    | Flags::UNDERFLOW.when(tiny & b.is_finite())
+            }
+            #[inline(always)]
+            fn remainder_raises(self, other: Self, out: Self) -> Flags {
+                Flags::INVALID.when(out.is_nan() & !self.is_nan() & !other.is_nan())
+            }
             // NaN wins, the first before the second; of two equal ones the second, so that the
             // sign of a zero is NumPy's: its vector instruction gives that one.
             #[inline(always)]
@@ -62,6 +83,52 @@ macro_rules! floats {
             #[inline(always)]
             fn maximum(self, other: Self) -> Self {
                 if self.is_nan() | (self > other) { self } else { other }
+            }
+            // The other one wins over a NaN; of two equal ones the second, again.
+            #[inline(always)]
+            fn fmin(self, other: Self) -> Self {
+                if other.is_nan() | (self < other) { self } else { other }
+            }
+            #[inline(always)]
+            fn fmax(self, other: Self) -> Self {
+                if other.is_nan() | (self > other) { self } else { other }
+            }
+            #[inline(always)]
+            fn sign(self) -> Self {
+                let sign = (self > 0.0) as i8 - (self < 0.0) as i8;
+                if self.is_nan() { self } else { sign as $T }
+            }
+            #[inline(always)]
+            fn reciprocal(self) -> Self {
+                1.0 / self
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self != self
+            }
+            #[inline(always)]
+            fn is_infinite(self) -> bool {
+                self.abs() == <$T>::INFINITY
+            }
+            #[inline(always)]
+            fn is_true(self) -> bool {
+                self != 0.0
+            }
+            #[inline(always)]
+            fn floor(self) -> Self {
+                self.floor()
+            }
+            #[inline(always)]
+            fn ceil(self) -> Self {
+                self.ceil()
+            }
+            #[inline(always)]
+            fn trunc(self) -> Self {
+                self.trunc()
+            }
+            #[inline(always)]
+            fn rint(self) -> Self {
+                self.round_ties_even()
             }
             #[inline(always)]
             fn absolute(self) -> Self {

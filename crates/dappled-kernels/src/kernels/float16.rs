@@ -3,6 +3,8 @@
 use half::f16;
 
 use super::arithmetic::Arithmetic;
+use super::signals;
+use crate::Flags;
 
 macro_rules! through_single {
     ($($op:ident),*) => {$(
@@ -13,10 +15,20 @@ macro_rules! through_single {
     )*};
 }
 
+macro_rules! through_single_alone {
+    ($($op:ident),*) => {$(
+        #[inline(always)]
+        fn $op(self) -> Self {
+            f16::from_f32(Arithmetic::$op(self.to_f32()))
+        }
+    )*};
+}
+
 impl Arithmetic for f16 {
     type Real = f16;
 
-    through_single!(add, subtract, multiply, divide, floor_divide, remainder);
+    through_single!(add, subtract, multiply, divide, floor_divide, remainder, fmod);
+    through_single_alone!(reciprocal, floor, ceil, trunc, rint, sqrt, sign);
 
     // Of two equal ones the first: NumPy has no vector instruction here, unlike for float32.
     #[inline(always)]
@@ -37,8 +49,32 @@ impl Arithmetic for f16 {
         f16::from_bits(self.to_bits() ^ 0x8000)
     }
     #[inline(always)]
-    fn sqrt(self) -> Self {
-        f16::from_f32(self.to_f32().sqrt())
+    fn fmin(self, other: Self) -> Self {
+        if other.is_nan() || self.less_equal(other) { self } else { other }
+    }
+    #[inline(always)]
+    fn fmax(self, other: Self) -> Self {
+        if other.is_nan() || other.less_equal(self) { self } else { other }
+    }
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        self.to_bits() & 0x7fff > 0x7c00
+    }
+    #[inline(always)]
+    fn is_infinite(self) -> bool {
+        self.to_bits() & 0x7fff == 0x7c00
+    }
+    #[inline(always)]
+    fn is_true(self) -> bool {
+        self.to_bits() & 0x7fff != 0
+    }
+    #[inline(always)]
+    fn floor_divide_raises(self, other: Self, out: Self) -> Flags {
+        signals::floor_divide(self.to_f64(), other.to_f64(), out.to_f64())
+    }
+    #[inline(always)]
+    fn remainder_raises(self, other: Self, out: Self) -> Flags {
+        Flags::INVALID.when(out.is_nan() & !self.is_nan() & !other.is_nan())
     }
     #[inline(always)]
     fn equal(self, other: Self) -> bool {

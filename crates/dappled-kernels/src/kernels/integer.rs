@@ -1,6 +1,8 @@
 //! Bools and integers. Integers wrap; division by zero gives 0, as in NumPy.
 
 use super::arithmetic::Arithmetic;
+use super::cast::CastTo;
+use crate::Flags;
 use crate::element::Bool;
 
 impl Arithmetic for Bool {
@@ -25,6 +27,10 @@ impl Arithmetic for Bool {
     #[inline(always)]
     fn absolute(self) -> Self {
         self
+    }
+    #[inline(always)]
+    fn is_true(self) -> bool {
+        self.0 != 0
     }
     #[inline(always)]
     fn equal(self, other: Self) -> bool {
@@ -57,7 +63,7 @@ impl Arithmetic for Bool {
 }
 
 macro_rules! integers {
-    ($($T:ty: $absolute:expr, $below_zero:expr;)*) => {$(
+    ($($T:ty: $absolute:expr, $below_zero:expr, $sign:expr;)*) => {$(
         impl Arithmetic for $T {
             type Real = $T;
 
@@ -88,6 +94,37 @@ macro_rules! integers {
                 }
                 let rest = self.wrapping_rem(other);
                 if rest != 0 && $below_zero(rest, other) { rest.wrapping_add(other) } else { rest }
+            }
+            #[inline(always)]
+            fn fmod(self, other: Self) -> Self {
+                if other == 0 { 0 } else { self.wrapping_rem(other) }
+            }
+            #[inline(always)]
+            fn floor_divide_raises(self, other: Self, _: Self) -> Flags {
+                // The one quotient that is too large, in signed integers only.
+                let too_large = (<$T>::MIN != 0) & (self == <$T>::MIN) & (other == !0);
+                Flags::DIVIDE.when(other == 0) | Flags::OVERFLOW.when(too_large)
+            }
+            #[inline(always)]
+            fn remainder_raises(self, other: Self, _: Self) -> Flags {
+                Flags::DIVIDE.when(other == 0)
+            }
+            #[inline(always)]
+            fn sign(self) -> Self {
+                $sign(self)
+            }
+            /// NumPy divides as floats and casts back.
+            #[inline(always)]
+            fn reciprocal(self) -> Self {
+                (1.0 / self as f64).cast()
+            }
+            #[inline(always)]
+            fn reciprocal_raises(self, _: Self) -> Flags {
+                (Flags::DIVIDE | Flags::INVALID).when(self == 0)
+            }
+            #[inline(always)]
+            fn is_true(self) -> bool {
+                self != 0
             }
             #[inline(always)]
             fn minimum(self, other: Self) -> Self {
@@ -137,14 +174,15 @@ macro_rules! integers {
     )*};
 }
 
-// The last column: does a truncated quotient lie above the floor, for this rest and divisor?
+// The columns: the absolute value; does a truncated quotient lie above the floor, for this rest and divisor;
+// the sign.
 integers! {
-    i8: i8::wrapping_abs, |rest, by| (rest < 0) != (by < 0);
-    i16: i16::wrapping_abs, |rest, by| (rest < 0) != (by < 0);
-    i32: i32::wrapping_abs, |rest, by| (rest < 0) != (by < 0);
-    i64: i64::wrapping_abs, |rest, by| (rest < 0) != (by < 0);
-    u8: std::convert::identity, |_, _| false;
-    u16: std::convert::identity, |_, _| false;
-    u32: std::convert::identity, |_, _| false;
-    u64: std::convert::identity, |_, _| false;
+    i8: i8::wrapping_abs, |rest, by| (rest < 0) != (by < 0), i8::signum;
+    i16: i16::wrapping_abs, |rest, by| (rest < 0) != (by < 0), i16::signum;
+    i32: i32::wrapping_abs, |rest, by| (rest < 0) != (by < 0), i32::signum;
+    i64: i64::wrapping_abs, |rest, by| (rest < 0) != (by < 0), i64::signum;
+    u8: std::convert::identity, |_, _| false, |a| (a > 0) as u8;
+    u16: std::convert::identity, |_, _| false, |a| (a > 0) as u16;
+    u32: std::convert::identity, |_, _| false, |a| (a > 0) as u32;
+    u64: std::convert::identity, |_, _| false, |a| (a > 0) as u64;
 }

@@ -5,80 +5,137 @@
 use std::marker::PhantomData;
 
 use super::Variant;
-use super::arithmetic::{BinaryOp, UnaryOp};
+use crate::Flags;
 use crate::element::{Bool, Element, typed, typed_mut};
 
-/// A compiled loop: arguments, result, all of the same number of elements.
+/// An operation of one argument, as a type.
+pub(crate) trait UnaryOp<T: Element> {
+    type Out: Element;
+    /// Does `raises` ever find something?
+    const RAISES: bool = false;
+    fn apply(a: T) -> Self::Out;
+    /// What NumPy would signal, for operations whose instructions do not.
+    #[inline(always)]
+    fn raises(_: T, _: Self::Out) -> Flags {
+        Flags::NONE
+    }
+}
+
+/// An operation of two arguments, as a type.
+pub(crate) trait BinaryOp<T: Element> {
+    type Out: Element;
+    /// As for one argument.
+    const RAISES: bool = false;
+    fn apply(a: T, b: T) -> Self::Out;
+    /// As for one argument.
+    #[inline(always)]
+    fn raises(_: T, _: T, _: Self::Out) -> Flags {
+        Flags::NONE
+    }
+}
+
+/// A compiled loop: arguments, result. Those of operations, where all have the same number of
+/// elements, return what they found by comparing values; what instructions raise stays in
+/// [`super::status`].
 ///
 /// # Safety
 /// Call it on a CPU that has its variant's instructions: any that [`super::kernel`] returns.
-pub(crate) type Kernel = unsafe fn(&[&[u8]], &mut [u8]);
+pub(crate) type Kernel<S = ()> = unsafe fn(&[&[u8]], &mut [u8]) -> S;
 
 /// A loop that can be compiled for any CPU. Implementations are `inline(always)`: they are
 /// compiled into each variant with that variant's instructions.
-pub(crate) trait Loop {
-    fn run(args: &[&[u8]], out: &mut [u8]);
+pub(crate) trait Loop<S = ()> {
+    fn run(args: &[&[u8]], out: &mut [u8]) -> S;
 }
 
 /// A loop compiled for a variant.
 pub(crate) fn choose<L: Loop>(variant: Variant) -> Kernel {
+    compiled::<L, ()>(variant)
+}
+
+/// An operation's loop compiled for a variant.
+pub(crate) fn operation<L: Loop<Flags>>(variant: Variant) -> Kernel<Flags> {
+    compiled::<L, Flags>(variant)
+}
+
+/// One that calls a library for each element: newer instructions are no use to it.
+pub(crate) fn library<L: Loop<Flags>>(_: Variant) -> Kernel<Flags> {
+    compiled::<L, Flags>(Variant::Plain)
+}
+
+fn compiled<L: Loop<S>, S>(variant: Variant) -> Kernel<S> {
     match variant {
         #[cfg(target_arch = "x86_64")]
-        Variant::Avx2 => avx2::<L>,
-        _ => plain::<L>,
+        Variant::Avx2 => avx2::<L, S>,
+        _ => plain::<L, S>,
     }
 }
 
-fn plain<L: Loop>(args: &[&[u8]], out: &mut [u8]) {
-    L::run(args, out);
+fn plain<L: Loop<S>, S>(args: &[&[u8]], out: &mut [u8]) -> S {
+    L::run(args, out)
 }
 
 // FMA serves `mul_add` alone: the compiler does not contract a product and a sum by itself.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn avx2<L: Loop>(args: &[&[u8]], out: &mut [u8]) {
-    L::run(args, out);
+fn avx2<L: Loop<S>, S>(args: &[&[u8]], out: &mut [u8]) -> S {
+    L::run(args, out)
 }
 
 /// One argument.
 pub(crate) struct Unary<O, T>(PhantomData<(O, T)>);
 
-impl<T: Element, O: UnaryOp<T>> Loop for Unary<O, T> {
+impl<T: Element, O: UnaryOp<T>> Loop<Flags> for Unary<O, T> {
     #[inline(always)]
-    fn run(args: &[&[u8]], out: &mut [u8]) {
+    fn run(args: &[&[u8]], out: &mut [u8]) -> Flags {
         let out = typed_mut::<O::Out>(out);
         let a = &typed::<T>(args[0])[..out.len()];
         for (out, &a) in out.iter_mut().zip(a) {
             *out = O::apply(a);
         }
+        let mut flags = Flags::NONE;
+        if O::RAISES {
+            for (&out, &a) in out.iter().zip(a) {
+                flags |= O::raises(a, out);
+            }
+        }
+        flags
     }
 }
 
 /// Two arguments of the same dtype.
 pub(crate) struct Binary<O, T>(PhantomData<(O, T)>);
 
-impl<T: Element, O: BinaryOp<T>> Loop for Binary<O, T> {
+impl<T: Element, O: BinaryOp<T>> Loop<Flags> for Binary<O, T> {
     #[inline(always)]
-    fn run(args: &[&[u8]], out: &mut [u8]) {
+    fn run(args: &[&[u8]], out: &mut [u8]) -> Flags {
         let out = typed_mut::<O::Out>(out);
         let (a, b) = (&typed::<T>(args[0])[..out.len()], &typed::<T>(args[1])[..out.len()]);
         for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
             *out = O::apply(a, b);
         }
+        let mut flags = Flags::NONE;
+        if O::RAISES {
+            for ((&out, &a), &b) in out.iter().zip(a).zip(b) {
+                flags |= O::raises(a, b, out);
+            }
+        }
+        flags
     }
 }
 
 /// The second argument where the first is true, else the third.
 pub(crate) struct SelectLoop<T>(PhantomData<T>);
 
-impl<T: Element> Loop for SelectLoop<T> {
+impl<T: Element> Loop<Flags> for SelectLoop<T> {
     #[inline(always)]
-    fn run(args: &[&[u8]], out: &mut [u8]) {
+    fn run(args: &[&[u8]], out: &mut [u8]) -> Flags {
         let out = typed_mut::<T>(out);
         let condition = &typed::<Bool>(args[0])[..out.len()];
         let (a, b) = (&typed::<T>(args[1])[..out.len()], &typed::<T>(args[2])[..out.len()]);
         for (((out, condition), &a), &b) in out.iter_mut().zip(condition).zip(a).zip(b) {
             *out = if condition.is_true() { a } else { b };
         }
+        Flags::NONE
     }
 }

@@ -6,60 +6,91 @@ mod complex;
 mod float;
 mod float16;
 mod fold;
+mod function;
+mod function_ops;
 mod integer;
+mod library;
 mod loops;
+pub(crate) mod ops;
 mod runs;
+mod signals;
+pub(crate) mod status;
 mod variant;
+mod watch;
+mod whole;
 
-use self::arithmetic::{ops, *};
+use self::arithmetic::Arithmetic;
 use self::cast::Cast;
-use self::loops::{SelectLoop, choose};
+use self::loops::{Binary, SelectLoop, Unary, operation};
 use crate::element::with_element;
-use crate::{DType, Op};
+use crate::{DType, Flags, Op};
 
 pub(crate) use self::fold::{Cuts, Folder, Spacing, State};
 pub(crate) use self::loops::Kernel;
+pub(crate) use self::signals::hardware;
 pub use self::variant::Variant;
 
 /// The loop of an operation in a dtype for which [`Op::has_loop`] is true, for this variant or
 /// the best that the CPU has: what it returns can always be called here.
-pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Kernel {
+pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Kernel<Flags> {
     let variant = variant.min(Variant::best());
+    let special = whole::kernel(op, dtype, variant)
+        .or_else(|| function_ops::kernel(op, dtype, variant))
+        .or_else(|| complex::kernel(op, dtype, variant));
     match op {
         Op::Cast(to) => cast_kernel(dtype, to, variant),
-        _ => with_element!(dtype, T => plain_kernel::<T>(op, variant)),
+        _ => special.unwrap_or_else(|| with_element!(dtype, T => plain_kernel::<T>(op, variant))),
     }
 }
 
-fn cast_kernel(from: DType, to: DType, variant: Variant) -> Kernel {
-    with_element!(from, From => with_element!(to, To => choose::<Unary<Cast<To>, From>>(variant)))
+fn cast_kernel(from: DType, to: DType, variant: Variant) -> Kernel<Flags> {
+    with_element!(from, From => with_element!(to, To => operation::<Unary<Cast<To>, From>>(variant)))
 }
 
-fn plain_kernel<T: Arithmetic>(op: Op, variant: Variant) -> Kernel {
+/// The operations that most dtypes have.
+fn plain_kernel<T: Arithmetic>(op: Op, variant: Variant) -> Kernel<Flags> {
     match op {
-        Op::Add => choose::<Binary<ops::Add, T>>(variant),
-        Op::Subtract => choose::<Binary<ops::Subtract, T>>(variant),
-        Op::Multiply => choose::<Binary<ops::Multiply, T>>(variant),
-        Op::Divide => choose::<Binary<ops::Divide, T>>(variant),
-        Op::FloorDivide => choose::<Binary<ops::FloorDivide, T>>(variant),
-        Op::Remainder => choose::<Binary<ops::Remainder, T>>(variant),
-        Op::Minimum => choose::<Binary<ops::Minimum, T>>(variant),
-        Op::Maximum => choose::<Binary<ops::Maximum, T>>(variant),
-        Op::And => choose::<Binary<ops::And, T>>(variant),
-        Op::Or => choose::<Binary<ops::Or, T>>(variant),
-        Op::Xor => choose::<Binary<ops::Xor, T>>(variant),
-        Op::Equal => choose::<Binary<ops::Equal, T>>(variant),
-        Op::NotEqual => choose::<Binary<ops::NotEqual, T>>(variant),
-        Op::Less => choose::<Binary<ops::Less, T>>(variant),
-        Op::LessEqual => choose::<Binary<ops::LessEqual, T>>(variant),
-        Op::Greater => choose::<Binary<ops::Greater, T>>(variant),
-        Op::GreaterEqual => choose::<Binary<ops::GreaterEqual, T>>(variant),
-        Op::Negative => choose::<Unary<ops::Negative, T>>(variant),
-        Op::Absolute => choose::<Unary<ops::Absolute, T>>(variant),
-        Op::Sqrt => choose::<Unary<ops::Sqrt, T>>(variant),
-        Op::Square => choose::<Unary<ops::Square, T>>(variant),
-        Op::Not => choose::<Unary<ops::Not, T>>(variant),
-        Op::Select => choose::<SelectLoop<T>>(variant),
-        Op::Cast(_) => unreachable!("a cast has two dtypes"),
+        Op::Add => operation::<Binary<ops::Add, T>>(variant),
+        Op::Subtract => operation::<Binary<ops::Subtract, T>>(variant),
+        Op::Multiply => operation::<Binary<ops::Multiply, T>>(variant),
+        Op::Divide => operation::<Binary<ops::Divide, T>>(variant),
+        Op::FloorDivide => operation::<Binary<ops::FloorDivide, T>>(variant),
+        Op::Remainder => operation::<Binary<ops::Remainder, T>>(variant),
+        Op::Fmod => operation::<Binary<ops::Fmod, T>>(variant),
+        Op::Minimum => operation::<Binary<ops::Minimum, T>>(variant),
+        Op::Maximum => operation::<Binary<ops::Maximum, T>>(variant),
+        Op::Fmin => operation::<Binary<ops::Fmin, T>>(variant),
+        Op::Fmax => operation::<Binary<ops::Fmax, T>>(variant),
+        Op::And => operation::<Binary<ops::And, T>>(variant),
+        Op::Or => operation::<Binary<ops::Or, T>>(variant),
+        Op::Xor => operation::<Binary<ops::Xor, T>>(variant),
+        Op::Equal => operation::<Binary<ops::Equal, T>>(variant),
+        Op::NotEqual => operation::<Binary<ops::NotEqual, T>>(variant),
+        Op::Less => operation::<Binary<ops::Less, T>>(variant),
+        Op::LessEqual => operation::<Binary<ops::LessEqual, T>>(variant),
+        Op::Greater => operation::<Binary<ops::Greater, T>>(variant),
+        Op::GreaterEqual => operation::<Binary<ops::GreaterEqual, T>>(variant),
+        Op::LogicalAnd => operation::<Binary<ops::LogicalAnd, T>>(variant),
+        Op::LogicalOr => operation::<Binary<ops::LogicalOr, T>>(variant),
+        Op::LogicalXor => operation::<Binary<ops::LogicalXor, T>>(variant),
+        Op::LogicalNot => operation::<Unary<ops::LogicalNot, T>>(variant),
+        Op::Negative => operation::<Unary<ops::Negative, T>>(variant),
+        Op::Positive => operation::<Unary<ops::Positive, T>>(variant),
+        Op::Absolute => operation::<Unary<ops::Absolute, T>>(variant),
+        Op::Sign => operation::<Unary<ops::Sign, T>>(variant),
+        Op::Square => operation::<Unary<ops::Square, T>>(variant),
+        Op::Sqrt => operation::<Unary<ops::Sqrt, T>>(variant),
+        Op::Reciprocal => operation::<Unary<ops::Reciprocal, T>>(variant),
+        Op::Conjugate => operation::<Unary<ops::Conjugate, T>>(variant),
+        Op::Not => operation::<Unary<ops::Not, T>>(variant),
+        Op::Isnan => operation::<Unary<ops::Isnan, T>>(variant),
+        Op::Isinf => operation::<Unary<ops::Isinf, T>>(variant),
+        Op::Isfinite => operation::<Unary<ops::Isfinite, T>>(variant),
+        Op::Floor => operation::<Unary<ops::Floor, T>>(variant),
+        Op::Ceil => operation::<Unary<ops::Ceil, T>>(variant),
+        Op::Trunc => operation::<Unary<ops::Trunc, T>>(variant),
+        Op::Rint => operation::<Unary<ops::Rint, T>>(variant),
+        Op::Select => operation::<SelectLoop<T>>(variant),
+        _ => unreachable!("{op} has loops for some dtypes only"),
     }
 }

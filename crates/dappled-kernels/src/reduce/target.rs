@@ -28,5 +28,6 @@ pub(crate) fn write_in_order(
     let mut copy = Program::new(vec![view.dtype], vec![]);
     copy.outputs.push(copy.input(0));
     let made = View::c_order(view.dtype, &ordered.shape);
-    execute(&copy, &[Operand::new(&memory, &made)?], &[Operand::new(out.buffer(), &ordered)?])
+    execute(&copy, &[Operand::new(&memory, &made)?], &[Operand::new(out.buffer(), &ordered)?])?;
+    Ok(())
 }

@@ -1,9 +1,11 @@
 //! What several tests need: one operation run alone, and equality that takes every NaN as one.
 #![allow(dead_code)] // Each test file uses its part.
 
+pub mod tables;
+
 use dappled_kernels::element::typed;
 use dappled_kernels::{
-    Buffer, DType, Engine, Interpreter, Kind, Op, Operand, Program, Variant, View,
+    Buffer, DType, Engine, Flags, Interpreter, Kind, Op, Operand, Program, Variant, View,
 };
 
 /// One operation over contiguous arguments, given and returned as bytes, in the best variant.
@@ -13,6 +15,11 @@ pub fn run(op: Op, dtype: DType, args: &[&[u8]]) -> Vec<u8> {
 
 /// The same in this variant.
 pub fn run_in(variant: Variant, op: Op, dtype: DType, args: &[&[u8]]) -> Vec<u8> {
+    run_flagged(variant, op, dtype, args).0
+}
+
+/// The same, and what it signalled.
+pub fn run_flagged(variant: Variant, op: Op, dtype: DType, args: &[&[u8]]) -> (Vec<u8>, Flags) {
     let dtypes: Vec<DType> = (0..op.arity()).map(|at| op.argument(dtype, at)).collect();
     let mut program = Program::new(dtypes.clone(), vec![]);
     let regs: Vec<_> = (0..op.arity()).map(|at| program.input(at)).collect();
@@ -29,8 +36,8 @@ pub fn run_in(variant: Variant, op: Op, dtype: DType, args: &[&[u8]]) -> Vec<u8>
     let out = Buffer::zeroed(len * op.result(dtype).itemsize());
     let view = View::c_order(op.result(dtype), &[len]);
     let engine = Interpreter::for_variant(&program, variant).unwrap();
-    engine.run(&inputs, &[Operand::new(&out, &view).unwrap()]).unwrap();
-    out.to_vec::<u8>()
+    let raised = engine.run(&inputs, &[Operand::new(&out, &view).unwrap()]).unwrap();
+    (out.to_vec::<u8>(), raised.of(0))
 }
 
 /// Asserts equal bits, but that a NaN equals any other.

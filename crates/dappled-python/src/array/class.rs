@@ -75,9 +75,9 @@ impl NdArray {
         Self::new(Value::Held(array), base, writeable)
     }
 
-    /// An array whose memory somebody else keeps.
-    pub fn based(array: Array, base: Py<PyAny>, writeable: bool) -> Self {
-        Self::new(Value::Ours(Shaped::new(array)), Some(base), writeable)
+    /// An array in memory that somebody else made; a view if there is a base.
+    pub fn foreign(array: Array, base: Option<Py<PyAny>>, writeable: bool) -> Self {
+        Self::new(Value::Ours(Shaped::new(array)), base, writeable)
     }
 
     /// A view of one of ours.
@@ -88,7 +88,7 @@ impl NdArray {
             .base
             .as_ref()
             .map_or_else(|| owner.clone().into_any().unbind(), |base| base.clone_ref(owner.py()));
-        let array = Self::based(array, base, own.is_writeable());
+        let array = Self::foreign(array, Some(base), own.is_writeable());
         Ok(Bound::new(owner.py(), array)?.into_any())
     }
 
@@ -244,6 +244,12 @@ impl NdArray {
     fn _contiguous(&self) -> PyResult<(bool, bool)> {
         let view = self.ours()?.view();
         Ok((view.is_contiguous(), view.transposed().is_contiguous()))
+    }
+
+    /// Is all of it on every rank?
+    #[getter]
+    fn _whole(&self) -> bool {
+        self.array().is_none_or(Array::is_whole)
     }
 
     /// Is it an array that NumPy holds, its dtype being none of ours?

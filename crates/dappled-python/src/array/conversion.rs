@@ -20,14 +20,15 @@ use crate::errors::Raise;
 pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, NdArray>> {
     let py = array.py();
     let writeable: bool = array.getattr("flags")?.getattr("writeable")?.extract()?;
-    let base = array.clone().into_any().unbind();
+    let base = array.getattr("base")?;
+    let base = (!base.is_none()).then(|| base.unbind());
     let Some((memory, view)) = borrowed(array) else {
-        return Bound::new(py, NdArray::held(base.clone_ref(py), Some(base), writeable));
+        return Bound::new(py, NdArray::held(array.clone().into_any().unbind(), base, writeable));
     };
     let session = session(py)?;
     let foreign = Array::foreign(session, memory, view);
     match session.fabric().size() {
-        1 => Bound::new(py, NdArray::based(foreign, base, writeable)),
+        1 => Bound::new(py, NdArray::foreign(foreign, base, writeable)),
         _ => {
             let copy = exclusive(py, usize::MAX, || foreign.copied()).map_err(Raise::raise)?;
             Bound::new(py, NdArray::owned(copy))

@@ -4,6 +4,7 @@ use dappled::graph::{Array, Operand};
 use dappled::protocol::slice::Item;
 use dappled::view::{Indexed, indexed};
 use dappled_kernels::{Casting, DType, Kind, Scalar, Weak, can_cast};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 
@@ -12,7 +13,6 @@ use super::exclusive::exclusive;
 use super::given::{Argument, argument};
 use super::{scalars, slow};
 use crate::errors::Raise;
-use crate::index::slice_item;
 
 /// A key of basic indexing; None if it is another.
 fn basic(key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Item>>> {
@@ -24,7 +24,7 @@ fn basic(key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Item>>> {
 
 fn item(object: &Bound<'_, PyAny>) -> PyResult<Option<Item>> {
     if let Ok(slice) = object.cast::<PySlice>() {
-        return slice_item(slice).map(Some);
+        return unpacked(slice).map(Some);
     }
     if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
         return Ok(object.extract::<i64>().ok().map(Item::Index));
@@ -38,6 +38,17 @@ fn item(object: &Bound<'_, PyAny>) -> PyResult<Option<Item>> {
     match crate::convert::is_int(object) {
         true => Ok(object.extract::<i64>().ok().map(Item::Index)),
         false => Ok(None),
+    }
+}
+
+/// Start, stop and step; left out, they are as far as any array goes.
+fn unpacked(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
+    let (mut start, mut stop, mut step) = (0, 0, 0);
+    // SAFETY: a slice object, and three places to write to.
+    let status = unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &mut start, &mut stop, &mut step) };
+    match status {
+        0 => Ok(Item::Slice(Some(start as i64), Some(stop as i64), Some(step as i64))),
+        _ => Err(PyErr::fetch(slice.py())),
     }
 }
 

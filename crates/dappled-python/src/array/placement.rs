@@ -85,5 +85,5 @@ pub fn from_piece<'py>(
     let writeable: bool = memory.getattr("flags")?.getattr("writeable")?.extract()?;
     let array = Array::from_piece(session, target.clone(), buffer, local).map_err(Raise::raise)?;
     debug_assert_eq!(memory.ndim(), array.shape().len());
-    Bound::new(py, NdArray::based(array, memory.clone().into_any().unbind(), writeable))
+    Bound::new(py, NdArray::foreign(array, Some(memory.clone().into_any().unbind()), writeable))
 }

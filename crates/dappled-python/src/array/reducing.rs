@@ -80,7 +80,8 @@ fn folded_axes(axis: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<usize>> {
     }
     let mut axes = Vec::new();
     for given in axes_argument(axis)? {
-        let axis = view::axis(given, ndim).map_err(|error| dappled::graph::GraphError::from(error).raise())?;
+        let axis = view::axis(given, ndim)
+            .map_err(|error| dappled::graph::GraphError::from(error).raise())?;
         if axes.contains(&axis) {
             return Err(PyValueError::new_err("duplicate value in 'axis'"));
         }

@@ -51,7 +51,8 @@ impl Array {
 
     /// Without the axes that were folded.
     pub fn without(&self, axes: &[usize]) -> Array {
-        let kept: Vec<usize> = (0..self.shape().len()).filter(|axis| !axes.contains(axis)).collect();
+        let kept: Vec<usize> =
+            (0..self.shape().len()).filter(|axis| !axes.contains(axis)).collect();
         self.transposed(&kept)
     }
 }

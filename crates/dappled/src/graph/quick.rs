@@ -47,12 +47,15 @@ pub(super) fn quick(
 
 fn source(given: &Given<'_>, like: &View, dtype: DType) -> Option<Source> {
     let array = match given {
-        Given::Strong(value) | Given::Weak(_, value) => return Some(Source::Number(value.cast(dtype))),
+        Given::Strong(value) | Given::Weak(_, value) => {
+            return Some(Source::Number(value.cast(dtype)));
+        }
         Given::Array(array) => array,
     };
     let view = array.view();
     let plain = view.dtype == dtype && view.shape == like.shape && view.is_contiguous();
-    let memory = plain.then(|| array.versions.with_current(|node| node.whole_memory())).flatten()?;
+    let memory =
+        plain.then(|| array.versions.with_current(|node| node.whole_memory())).flatten()?;
     let aligned = (memory.as_ptr().addr() + view.offset) % dtype.itemsize() == 0;
     aligned.then_some(Source::Memory(memory, view.offset))
 }
@@ -72,7 +75,9 @@ fn run(op: Op, dtype: DType, sources: &[Source], len: usize, out: &Buffer) -> Re
         }
         [Source::Number(number), Source::Memory(b, from)] => {
             let b = b.read()?;
-            repeated(*number, bytes, |a| apply(op, dtype, &[a, &b[*from..*from + bytes]], &mut out))?;
+            repeated(*number, bytes, |a| {
+                apply(op, dtype, &[a, &b[*from..*from + bytes]], &mut out)
+            })?;
         }
         _ => unreachable!("one array at least, and at most two arguments"),
     }

@@ -9,7 +9,9 @@ use std::ops::Range;
 
 use dappled_kernels::element::{bytes_of, typed};
 use dappled_kernels::tree::{Part, Summand, cover, join};
-use dappled_kernels::{Buffer, DType, Fold, Interpreter, Operand as Memory, Program, View, sum_range};
+use dappled_kernels::{
+    Buffer, DType, Fold, Interpreter, Operand as Memory, Program, View, sum_range,
+};
 use dappled_protocol::Distribution;
 
 use super::fold::Folding;

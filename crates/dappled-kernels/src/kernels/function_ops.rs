@@ -1,0 +1,94 @@
+//! The loops of the functions that only floats have, with what they signal.
+
+use half::f16;
+
+use super::Variant;
+use super::function::Function;
+use super::loops::{Binary, Kernel, Unary, library, operation};
+use super::ops::{BinaryOp, UnaryOp, op};
+use super::signals::*;
+use crate::element::Bool;
+use crate::{DType, Flags, Op};
+
+op!(UnaryOp Exp: Function(a) -> T, a.exp(), decaying);
+op!(UnaryOp Exp2: Function(a) -> T, a.exp2(), decaying_by_two);
+op!(UnaryOp Expm1: Function(a) -> T, a.expm1(), growing);
+op!(UnaryOp Log: Function(a) -> T, a.log(), with_pole);
+op!(UnaryOp Log2: Function(a) -> T, a.log2(), with_pole);
+op!(UnaryOp Log10: Function(a) -> T, a.log10(), with_pole);
+op!(UnaryOp Log1p: Function(a) -> T, a.log1p(), with_pole);
+op!(UnaryOp Sin: Function(a) -> T, a.sin(), bounded);
+op!(UnaryOp Cos: Function(a) -> T, a.cos(), bounded);
+op!(UnaryOp Tan: Function(a) -> T, a.tan(), bounded);
+op!(UnaryOp Arcsin: Function(a) -> T, a.arcsin(), bounded);
+op!(UnaryOp Arccos: Function(a) -> T, a.arccos(), bounded);
+op!(UnaryOp Arctan: Function(a) -> T, a.arctan());
+op!(UnaryOp Sinh: Function(a) -> T, a.sinh(), growing);
+op!(UnaryOp Cosh: Function(a) -> T, a.cosh(), growing);
+op!(UnaryOp Tanh: Function(a) -> T, a.tanh());
+op!(UnaryOp Arcsinh: Function(a) -> T, a.arcsinh());
+op!(UnaryOp Arccosh: Function(a) -> T, a.arccosh(), bounded);
+op!(UnaryOp Arctanh: Function(a) -> T, a.arctanh(), with_pole);
+op!(UnaryOp Cbrt: Function(a) -> T, a.cbrt());
+op!(UnaryOp Fabs: Function(a) -> T, a.fabs());
+op!(UnaryOp Deg2Rad: Function(a) -> T, a.deg2rad());
+op!(UnaryOp Rad2Deg: Function(a) -> T, a.rad2deg());
+op!(UnaryOp Spacing: Function(a) -> T, a.spacing(), T::spacing_raises);
+op!(UnaryOp Signbit: Function(a) -> Bool, a.signbit().into());
+op!(BinaryOp Copysign: Function(a, b) -> T, a.copysign(b));
+op!(BinaryOp Heaviside: Function(a, b) -> T, a.heaviside(b));
+op!(BinaryOp Nextafter: Function(a, b) -> T, a.nextafter(b), next);
+op!(BinaryOp Power: Function(a, b) -> T, a.power(b), powers);
+op!(BinaryOp Hypot: Function(a, b) -> T, a.hypot(b), lengths);
+op!(BinaryOp Arctan2: Function(a, b) -> T, a.arctan2(b), angles);
+op!(BinaryOp Logaddexp: Function(a, b) -> T, a.logaddexp(b), |a, b, out| log_sums(a, b, out, [87.33654, 708.3964185322641]));
+op!(BinaryOp Logaddexp2: Function(a, b) -> T, a.logaddexp2(b), |a, b, out| log_sums(a, b, out, [126.0, 1022.0]));
+
+/// The loop of such an operation, in a float dtype.
+pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Kernel<Flags>> {
+    match dtype {
+        DType::Float16 => of::<f16>(op, variant),
+        DType::Float32 => of::<f32>(op, variant),
+        DType::Float64 => of::<f64>(op, variant),
+        _ => None,
+    }
+}
+
+fn of<T: Function>(op: Op, variant: Variant) -> Option<Kernel<Flags>> {
+    Some(match op {
+        Op::Exp => operation::<Unary<Exp, T>>(variant),
+        Op::Exp2 => library::<Unary<Exp2, T>>(variant),
+        Op::Expm1 => library::<Unary<Expm1, T>>(variant),
+        Op::Log => operation::<Unary<Log, T>>(variant),
+        Op::Log2 => library::<Unary<Log2, T>>(variant),
+        Op::Log10 => library::<Unary<Log10, T>>(variant),
+        Op::Log1p => library::<Unary<Log1p, T>>(variant),
+        Op::Sin => operation::<Unary<Sin, T>>(variant),
+        Op::Cos => operation::<Unary<Cos, T>>(variant),
+        Op::Tan => library::<Unary<Tan, T>>(variant),
+        Op::Arcsin => library::<Unary<Arcsin, T>>(variant),
+        Op::Arccos => library::<Unary<Arccos, T>>(variant),
+        Op::Arctan => library::<Unary<Arctan, T>>(variant),
+        Op::Sinh => library::<Unary<Sinh, T>>(variant),
+        Op::Cosh => library::<Unary<Cosh, T>>(variant),
+        Op::Tanh => operation::<Unary<Tanh, T>>(variant),
+        Op::Arcsinh => library::<Unary<Arcsinh, T>>(variant),
+        Op::Arccosh => library::<Unary<Arccosh, T>>(variant),
+        Op::Arctanh => library::<Unary<Arctanh, T>>(variant),
+        Op::Cbrt => library::<Unary<Cbrt, T>>(variant),
+        Op::Fabs => operation::<Unary<Fabs, T>>(variant),
+        Op::Deg2Rad => operation::<Unary<Deg2Rad, T>>(variant),
+        Op::Rad2Deg => operation::<Unary<Rad2Deg, T>>(variant),
+        Op::Spacing => library::<Unary<Spacing, T>>(variant),
+        Op::Signbit => operation::<Unary<Signbit, T>>(variant),
+        Op::Copysign => operation::<Binary<Copysign, T>>(variant),
+        Op::Heaviside => operation::<Binary<Heaviside, T>>(variant),
+        Op::Nextafter => library::<Binary<Nextafter, T>>(variant),
+        Op::Power | Op::FloatPower => operation::<Binary<Power, T>>(variant),
+        Op::Hypot => library::<Binary<Hypot, T>>(variant),
+        Op::Arctan2 => library::<Binary<Arctan2, T>>(variant),
+        Op::Logaddexp => library::<Binary<Logaddexp, T>>(variant),
+        Op::Logaddexp2 => library::<Binary<Logaddexp2, T>>(variant),
+        _ => return None,
+    })
+}

@@ -1,0 +1,77 @@
+//! The operations as types: a loop takes one as a parameter and is compiled with it inlined.
+
+use super::arithmetic::Arithmetic;
+pub(crate) use super::loops::{BinaryOp, UnaryOp};
+use crate::element::Bool;
+
+/// `op!(UnaryOp Name: Trait(a) -> Out, value)`: an operation on the elements of a trait.
+macro_rules! op {
+    ($Kind:ident $Name:ident: $Trait:ident($($arg:ident),+) -> $Out:ty, $value:expr) => {
+        pub(crate) struct $Name;
+        impl<T: $Trait> $Kind<T> for $Name {
+            type Out = $Out;
+            #[inline(always)]
+            fn apply($($arg: T),+) -> $Out {
+                $value
+            }
+        }
+    };
+    // With what it signals, a function of the arguments and the result.
+    ($Kind:ident $Name:ident: $Trait:ident($($arg:ident),+) -> $Out:ty, $value:expr, $raises:expr) => {
+        pub(crate) struct $Name;
+        impl<T: $Trait> $Kind<T> for $Name {
+            type Out = $Out;
+            const RAISES: bool = true;
+            #[inline(always)]
+            fn apply($($arg: T),+) -> $Out {
+                $value
+            }
+            #[inline(always)]
+            fn raises($($arg: T),+, out: $Out) -> $crate::Flags {
+                $raises($($arg),+, out)
+            }
+        }
+    };
+}
+pub(crate) use op;
+
+op!(BinaryOp Add: Arithmetic(a, b) -> T, a.add(b));
+op!(BinaryOp Subtract: Arithmetic(a, b) -> T, a.subtract(b));
+op!(BinaryOp Multiply: Arithmetic(a, b) -> T, a.multiply(b));
+op!(BinaryOp Divide: Arithmetic(a, b) -> T, a.divide(b), T::divide_raises);
+op!(BinaryOp FloorDivide: Arithmetic(a, b) -> T, a.floor_divide(b), T::floor_divide_raises);
+op!(BinaryOp Remainder: Arithmetic(a, b) -> T, a.remainder(b), T::remainder_raises);
+op!(BinaryOp Fmod: Arithmetic(a, b) -> T, a.fmod(b), T::remainder_raises);
+op!(BinaryOp Minimum: Arithmetic(a, b) -> T, a.minimum(b));
+op!(BinaryOp Maximum: Arithmetic(a, b) -> T, a.maximum(b));
+op!(BinaryOp Fmin: Arithmetic(a, b) -> T, a.fmin(b));
+op!(BinaryOp Fmax: Arithmetic(a, b) -> T, a.fmax(b));
+op!(BinaryOp And: Arithmetic(a, b) -> T, a.and(b));
+op!(BinaryOp Or: Arithmetic(a, b) -> T, a.or(b));
+op!(BinaryOp Xor: Arithmetic(a, b) -> T, a.xor(b));
+op!(BinaryOp Equal: Arithmetic(a, b) -> Bool, a.equal(b).into());
+op!(BinaryOp NotEqual: Arithmetic(a, b) -> Bool, (!a.equal(b)).into());
+op!(BinaryOp Less: Arithmetic(a, b) -> Bool, a.less(b).into(), |a, b, _| T::order_raises(a, b));
+op!(BinaryOp LessEqual: Arithmetic(a, b) -> Bool, a.less_equal(b).into(), |a, b, _| T::order_raises(a, b));
+op!(BinaryOp Greater: Arithmetic(a, b) -> Bool, b.less(a).into(), |a, b, _| T::order_raises(a, b));
+op!(BinaryOp GreaterEqual: Arithmetic(a, b) -> Bool, b.less_equal(a).into(), |a, b, _| T::order_raises(a, b));
+op!(BinaryOp LogicalAnd: Arithmetic(a, b) -> Bool, (a.is_true() & b.is_true()).into());
+op!(BinaryOp LogicalOr: Arithmetic(a, b) -> Bool, (a.is_true() | b.is_true()).into());
+op!(BinaryOp LogicalXor: Arithmetic(a, b) -> Bool, (a.is_true() ^ b.is_true()).into());
+op!(UnaryOp LogicalNot: Arithmetic(a) -> Bool, (!a.is_true()).into());
+op!(UnaryOp Negative: Arithmetic(a) -> T, a.negative());
+op!(UnaryOp Positive: Arithmetic(a) -> T, a);
+op!(UnaryOp Absolute: Arithmetic(a) -> T::Real, a.absolute());
+op!(UnaryOp Sign: Arithmetic(a) -> T, a.sign(), T::sign_raises);
+op!(UnaryOp Square: Arithmetic(a) -> T, a.multiply(a));
+op!(UnaryOp Sqrt: Arithmetic(a) -> T, a.sqrt());
+op!(UnaryOp Reciprocal: Arithmetic(a) -> T, a.reciprocal(), T::reciprocal_raises);
+op!(UnaryOp Conjugate: Arithmetic(a) -> T, a.conjugate());
+op!(UnaryOp Not: Arithmetic(a) -> T, a.not());
+op!(UnaryOp Isnan: Arithmetic(a) -> Bool, a.is_nan().into());
+op!(UnaryOp Isinf: Arithmetic(a) -> Bool, a.is_infinite().into());
+op!(UnaryOp Isfinite: Arithmetic(a) -> Bool, (!a.is_nan() & !a.is_infinite()).into());
+op!(UnaryOp Floor: Arithmetic(a) -> T, a.floor());
+op!(UnaryOp Ceil: Arithmetic(a) -> T, a.ceil());
+op!(UnaryOp Trunc: Arithmetic(a) -> T, a.trunc());
+op!(UnaryOp Rint: Arithmetic(a) -> T, a.rint());

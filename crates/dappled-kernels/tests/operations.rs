@@ -1,0 +1,206 @@
+//! Every operation against NumPy's loops, values and flags: see `make_operations.py`.
+
+mod common;
+
+use common::tables::{Operands, bytes, check, dtype, op, table};
+use common::{run_flagged, run_in};
+use dappled_kernels::element::{Element, typed};
+use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, Variant, apply_flagged};
+
+#[test]
+fn loops_are_numpys() {
+    let rows = table("loops");
+    assert_eq!(rows.len(), (Op::PLAIN.len() - 3) * 14, "all but select, real and imag");
+    for row in rows {
+        let found = op(&row[0]).loop_for(dtype(&row[1]));
+        let expected = (row[2] != "-").then(|| dtype(&row[2]));
+        assert_eq!(found, expected, "{row:?}");
+        let native = expected == Some(dtype(&row[1]));
+        assert!(native || !op(&row[0]).has_loop(dtype(&row[1])), "{row:?}");
+    }
+}
+
+#[test]
+fn names_are_numpys() {
+    for op in Op::PLAIN {
+        let expected = Some(op).filter(|&op| op != Op::Select);
+        assert_eq!(Op::from_numpy_name(op.numpy_name()), expected);
+    }
+    assert_eq!(Op::from_numpy_name("degrees"), Some(Op::Rad2Deg));
+    assert_eq!(Op::from_numpy_name("matmul"), None);
+}
+
+#[test]
+fn operations_give_numpys_values() {
+    let operands = Operands::read("operands");
+    for row in table("exact") {
+        let (op, dtype) = (op(&row[0]), dtype(&row[1]));
+        assert!(op.has_loop(dtype), "{op} {dtype}");
+        check(op, dtype, &operands.of(op, dtype), &bytes(&row[2]));
+    }
+}
+
+#[test]
+fn parts_of_complex_numbers() {
+    for row in table("real_and_imag") {
+        check(Op::Real, dtype(&row[0]), &[&bytes(&row[1])], &bytes(&row[2]));
+        check(Op::Imag, dtype(&row[0]), &[&bytes(&row[1])], &bytes(&row[3]));
+    }
+}
+
+#[test]
+fn powers_of_integers_wrap() {
+    for row in table("integer_powers") {
+        let columns = [1, 2, 3].map(|at| bytes(&row[at]));
+        check(Op::Power, dtype(&row[0]), &[&columns[0], &columns[1]], &columns[2]);
+    }
+}
+
+/// The place of a float among all floats of its width: neighbours differ by one.
+fn place(bits: u64, width: u32) -> i64 {
+    let size = (bits & !(1 << (width - 1))) as i64;
+    if size as u64 == bits { size } else { -size }
+}
+
+fn places(dtype: DType, memory: &[u8]) -> Vec<Option<i64>> {
+    let buffer = Buffer::from_slice(memory);
+    let memory = &buffer.read().unwrap()[..];
+    fn each<T: Element>(memory: &[u8], place: impl Fn(T) -> Option<i64>) -> Vec<Option<i64>> {
+        typed::<T>(memory).iter().map(|&value| place(value)).collect()
+    }
+    match dtype {
+        DType::Float16 => {
+            each(memory, |a: half::f16| (!a.is_nan()).then(|| place(a.to_bits().into(), 16)))
+        }
+        DType::Float32 => {
+            each(memory, |a: f32| (!a.is_nan()).then(|| place(a.to_bits().into(), 32)))
+        }
+        _ => each(memory, |a: f64| (!a.is_nan()).then(|| place(a.to_bits(), 64))),
+    }
+}
+
+/// How many floats a function may lie beside NumPy's. NumPy's own float32 loops are up to three
+/// beside the true value.
+fn allowed(op: Op, dtype: DType) -> i64 {
+    match (op, dtype) {
+        (Op::Log, DType::Float32) => 4,
+        _ => 2,
+    }
+}
+
+#[test]
+fn functions_lie_beside_numpys() {
+    let operands = Operands::read("function_operands");
+    for row in table("functions") {
+        let (op, dtype) = (op(&row[0]), dtype(&row[1]));
+        let (args, expected) = (operands.of(op, dtype), places(dtype, &bytes(&row[2])));
+        let mut worst = 0;
+        for variant in [Variant::Plain, Variant::best()] {
+            let found = places(dtype, &run_in(variant, op, dtype, &args));
+            for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                let what = || {
+                    let item = dtype.itemsize();
+                    let args = args.iter().map(|arg| &arg[at * item..(at + 1) * item]);
+                    format!("{op} {dtype} {variant:?} of {:02x?}", args.collect::<Vec<_>>())
+                };
+                assert_eq!(found.is_none(), expected.is_none(), "{}", what());
+                let apart = found.unwrap_or(0).abs_diff(expected.unwrap_or(0)) as i64;
+                assert!(apart <= allowed(op, dtype), "{}: {apart} apart", what());
+                worst = worst.max(apart);
+            }
+        }
+        println!("{op} {dtype}: {worst}");
+    }
+}
+
+/// Zero, its sign included, and infinity are exact.
+#[test]
+fn functions_have_numpys_special_values() {
+    let operands = Operands::read("function_operands");
+    for row in table("functions") {
+        let (op, dtype) = (op(&row[0]), dtype(&row[1]));
+        let (args, expected) = (operands.of(op, dtype), bytes(&row[2]));
+        let found = run_in(Variant::best(), op, dtype, &args);
+        let item = dtype.itemsize();
+        let top = places(dtype, &infinity(dtype))[0];
+        for (at, place) in places(dtype, &expected).iter().enumerate() {
+            let range = at * item..(at + 1) * item;
+            if *place == Some(0) || place.map(i64::abs) == top {
+                assert_eq!(found[range.clone()], expected[range], "{op} {dtype} element {at}");
+            }
+        }
+    }
+}
+
+fn infinity(dtype: DType) -> Vec<u8> {
+    Scalar::new(f64::INFINITY).cast(dtype).bytes().to_vec()
+}
+
+fn flags_of(digit: u8) -> Flags {
+    let all = [Flags::DIVIDE, Flags::OVERFLOW, Flags::UNDERFLOW, Flags::INVALID];
+    let value = (digit as char).to_digit(17).unwrap();
+    let set = all.into_iter().enumerate().filter(|(bit, _)| value & 1 << bit != 0);
+    let flags = set.fold(Flags::NONE, |all, (_, flag)| all | flag);
+    if value == 16 { Flags::NEGATIVE_POWER } else { flags }
+}
+
+/// Without underflow where ours is not NumPy's: float16's functions do not look at how float32's
+/// result was rounded, and NumPy's sine squares tiny numbers.
+fn known(op: Op, dtype: DType, flags: Flags) -> Flags {
+    let no_underflow = match dtype {
+        DType::Float16 => matches!(op, Op::Arctan2 | Op::Log1p | Op::Logaddexp | Op::Logaddexp2),
+        DType::Float32 => matches!(op, Op::Sin | Op::Cos),
+        _ => false,
+    };
+    let watched = Flags::DIVIDE | Flags::OVERFLOW | Flags::INVALID | Flags::NEGATIVE_POWER;
+    if no_underflow { flags & watched } else { flags }
+}
+
+fn applied(op: Op, dtype: DType, args: &[&[u8]]) -> Flags {
+    let args: Vec<Buffer> = args.iter().map(|arg| Buffer::from_slice(arg)).collect();
+    let args: Vec<_> = args.iter().map(|arg| arg.read().unwrap()).collect();
+    let args: Vec<&[u8]> = args.iter().map(|arg| &arg[..]).collect();
+    let out = Buffer::zeroed(op.result(dtype).itemsize());
+    let out = &mut out.write().unwrap();
+    apply_flagged(op, dtype, &args, out).unwrap()
+}
+
+/// Runs each element alone, by a program and by `apply`, and compares what it signals.
+fn check_flags(op: Op, dtype: DType, args: &[&[u8]], expected: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (at, digit) in expected.bytes().enumerate() {
+        let item = dtype.itemsize();
+        let one: Vec<&[u8]> = args.iter().map(|arg| &arg[at * item..(at + 1) * item]).collect();
+        let shown: Vec<String> =
+            one.iter().map(|arg| Scalar::from_bytes(dtype, arg).to_string()).collect();
+        let found = [run_flagged(Variant::best(), op, dtype, &one).1, applied(op, dtype, &one)];
+        let expected = known(op, dtype, flags_of(digit));
+        if found.map(|flags| known(op, dtype, flags)) != [expected; 2] {
+            wrong.push(format!("{op} {shown:?}: found {}, expected {expected}", found[0]));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn flags_are_numpys() {
+    let operands = Operands::read("flag_operands");
+    let mut wrong = Vec::new();
+    for row in table("flags") {
+        let (op, dtype) = (op(&row[0]), dtype(&row[1]));
+        if op.has_loop(dtype) {
+            wrong.extend(check_flags(op, dtype, &operands.of(op, dtype), &row[2]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn flags_of_casts_are_numpys() {
+    let mut wrong = Vec::new();
+    for row in table("cast_flags") {
+        let (from, to) = (dtype(&row[0]), dtype(&row[1]));
+        wrong.extend(check_flags(Op::Cast(to), from, &[&bytes(&row[2])], &row[3]));
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -1,0 +1,52 @@
+"""The core's arrays, as the rest of the package knows them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy
+
+from dappled import _core
+
+core: Any = _core
+ndarray: Any = core.ndarray
+
+
+def is_gathered(array: Any) -> bool:
+    """Whether NumPy can see all values of an array only after they were sent to every rank."""
+    return bool(core.ranks() > 1 and array._held is None and not array.distribution.is_whole)
+
+
+def empty(shape: tuple[int, ...], dtype: Any, order: str = "C") -> Any:
+    """An array to be written."""
+    made = core.full(shape, 0, dtype, order)
+    return core.wrap(numpy.empty(shape, dtype, order)) if made is None else made  # type: ignore[call-overload]
+
+
+def full(shape: tuple[int, ...], value: Any, dtype: Any, order: str) -> Any:
+    """An array with one value everywhere; NotImplemented if the core cannot."""
+    made = core.full(shape, value, dtype, order)
+    return NotImplemented if made is None else made
+
+
+def where(condition: Any, chosen: Any, other: Any) -> Any:
+    """Element by element from one or the other; NotImplemented if the core cannot."""
+    made = core.where_(condition, chosen, other)
+    if made is None or isinstance(made, ndarray):
+        return NotImplemented if made is None else made
+    return core.full((), made, made.dtype, "C")  # an operation gives a scalar, but NumPy's not
+
+
+def _ufuncs() -> dict[str, Any]:
+    named = {name: getattr(numpy, name) for name in numpy.__all__ if name not in _LATER}
+    found = {name: value for name, value in named.items() if isinstance(value, numpy.ufunc)}
+    found["clip"] = import_module("numpy._core.umath").clip  # behind the function of that name
+    # Under two names NumPy has one ufunc, and so have we.
+    ours = {id(value): core.ufunc(value) for value in found.values()}
+    return {name: ours[id(value)] for name, value in found.items()}
+
+
+# Submodules that NumPy imports only when they are asked for.
+_LATER = frozenset(("core", "ctypeslib", "f2py", "ma", "polynomial", "random", "testing", "typing"))
+ufuncs = _ufuncs()

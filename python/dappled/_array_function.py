@@ -1,0 +1,39 @@
+"""The second door: a NumPy function that was called with an array of ours."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from dappled._fallback import gathered
+
+
+def _array_function(
+    self: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]
+) -> Any:
+    return ours(func)(*args, **kwargs)
+
+
+@functools.cache
+def ours(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Our function of the same name; where we have none, one that gathers."""
+    module = getattr(function, "__module__", None) or ""
+    package, dot, rest = module.partition(".")
+    if package == "numpy" and (found := _module(f"dappled{dot}{rest}")):
+        function_of_ours: Callable[..., Any] | None = getattr(found, function.__name__, None)
+        if getattr(function_of_ours, "__wrapped__", None) is function and function_of_ours:
+            return function_of_ours
+    return gathered(function)
+
+
+def _module(name: str) -> ModuleType | None:
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+METHODS = {"__array_function__": _array_function}

@@ -1,0 +1,37 @@
+"""Views that repeat an array along new or short axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from dappled._array import ndarray
+from dappled._creation import asarray
+from dappled._native import native
+
+
+@native(numpy.broadcast_to)
+def broadcast_to(array: Any, shape: Any, subok: Any = False) -> Any:
+    if not isinstance(array, ndarray) or not isinstance(shape, tuple):
+        return NotImplemented
+    found = array._broadcast_to(shape) if all(length >= 0 for length in shape) else None
+    return NotImplemented if found is None else found
+
+
+@native(numpy.broadcast_arrays)
+def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
+    if not any(isinstance(array, ndarray) for array in args):
+        return NotImplemented
+    arrays = tuple(map(asarray, args))
+    try:
+        shape = numpy.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        return NotImplemented
+    if all(array.shape == shape for array in arrays):
+        return arrays
+    views = tuple(broadcast_to(array, shape) for array in arrays)
+    for view, array in zip(views, arrays, strict=True):
+        if view._held is None:
+            view._writeable = array._writeable
+    return views

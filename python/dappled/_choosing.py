@@ -1,0 +1,96 @@
+"""Element by element from one array or another: where, copyto, clip, round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from dappled._array import ndarray, ufuncs
+from dappled._array import where as where_array
+from dappled._creation import NATIVE_KINDS, asarray
+from dappled._native import native
+
+_SCALARS = (bool, int, float, complex)
+
+
+@native(numpy.where)
+def where(condition: Any, x: Any, y: Any) -> Any:
+    if not any(isinstance(value, ndarray) for value in (condition, x, y)) or x is None or y is None:
+        return NotImplemented
+    chosen = (value if type(value) in _SCALARS else asarray(value) for value in (x, y))
+    return where_array(asarray(condition), *chosen)
+
+
+@native(numpy.copyto)
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> Any:
+    if not isinstance(dst, ndarray) or not _is_plain(dst, src, casting) or not dst.flags.writeable:
+        return NotImplemented
+    if where is True:
+        dst[...] = src
+        return None
+    mask = asarray(where)
+    if mask.dtype != bool or numpy.broadcast_shapes(mask.shape, dst.shape) != dst.shape:
+        return NotImplemented
+    chosen = where_array(mask, asarray(src, dst.dtype), dst)
+    if chosen is NotImplemented:
+        return NotImplemented
+    dst[...] = chosen
+    return None
+
+
+def _is_plain(dst: Any, src: Any, casting: str) -> bool:
+    """Whether all of `src` can be cast without a word, by its dtype alone."""
+    if type(src) in _SCALARS:
+        kinds = NATIVE_KINDS if casting == "unsafe" else "fc"
+        return type(src) is not complex and dst.dtype.kind in kinds
+    if not isinstance(src, ndarray | numpy.ndarray | numpy.generic):
+        return False
+    try:
+        fits = numpy.broadcast_shapes(src.shape, dst.shape) == dst.shape
+    except ValueError:
+        return False
+    return fits and (
+        src.dtype == dst.dtype or (src.ndim == 0 and numpy.can_cast(src.dtype, dst.dtype))
+    )
+
+
+def clip(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    if self.dtype.kind in "iu":
+        bounds = numpy.iinfo(self.dtype)
+        # A Python integer beyond the dtype bounds nothing, where arithmetic would refuse it.
+        min = None if type(min) is int and min <= bounds.min else min
+        max = None if type(max) is int and max >= bounds.max else max
+    limits = [limit for limit in (min, max) if limit is not None]
+    name = "clip" if len(limits) == 2 else "positive" if not limits else _BOUNDED[min is None]
+    return ufuncs[name](self, *limits, out=out, **kwargs)
+
+
+_BOUNDED = {True: "minimum", False: "maximum"}
+
+
+def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
+    """By scaling, as NumPy does; whole numbers and complex ones are left to NumPy."""
+    if self.dtype.kind != "f" or out is not None or type(decimals) is not int:
+        return NotImplemented
+    if decimals == 0:
+        return ufuncs["rint"](self)
+    scale = 10.0 ** abs(decimals)
+    forth, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    return ufuncs[back](ufuncs["rint"](ufuncs[forth](self, scale)), scale)
+
+
+def accumulated(self: Any, ufunc: str, axis: Any, dtype: Any, out: Any) -> Any:
+    """The running total of one axis, or of all elements in a row."""
+    if axis is not None and (self.ndim == 0 or not hasattr(axis, "__index__")):
+        return NotImplemented
+    row = self.reshape(-1) if axis is None else self
+    return ufuncs[ufunc].accumulate(row, 0 if axis is None else axis, dtype, out=out)
+
+
+def cumsum(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    return accumulated(self, "add", axis, dtype, out)
+
+
+def cumprod(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    return accumulated(self, "multiply", axis, dtype, out)

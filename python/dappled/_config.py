@@ -1,0 +1,72 @@
+"""Settings, and what happens when an array in pieces must be gathered for NumPy."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+CHOICES = {"fallback": ("warn", "error", "quiet")}
+PACKAGES = ("dappled", "numpy")
+
+
+class FallbackWarning(UserWarning):
+    """A distributed array was gathered on every rank, for a function that only NumPy has."""
+
+
+class FallbackError(RuntimeError):
+    """A distributed array would have been gathered, and `config.fallback` is 'error'."""
+
+
+class Config:
+    """The settings of this process, each with the values that it may have.
+
+    >>> import dappled
+    >>> dappled.config.fallback
+    'warn'
+    >>> dappled.config
+    Config(fallback='warn')
+    """
+
+    __slots__ = tuple(CHOICES)
+
+    fallback: str
+
+    def __init__(self) -> None:
+        for name, choices in CHOICES.items():
+            setattr(self, name, os.environ.get(f"DAPPLED_{name.upper()}", choices[0]))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in CHOICES:
+            raise AttributeError(f"no setting {name!r}: there are {', '.join(CHOICES)}")
+        if value not in CHOICES[name]:
+            expected = ", ".join(map(repr, CHOICES[name]))
+            raise ValueError(f"{name} is one of {expected}, not {value!r}")
+        object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        settings = (f"{name}={getattr(self, name)!r}" for name in CHOICES)
+        return f"Config({', '.join(settings)})"
+
+
+config = Config()
+
+
+def note_gather(function: str) -> None:
+    """Says, as the user wants it said, that a function gathers a distributed array."""
+    if config.fallback == "quiet":
+        return
+    text = f"{function} is NumPy's: it gathers a distributed array on every rank"
+    if config.fallback == "error":
+        raise FallbackError(text)
+    warnings.warn(text, FallbackWarning, stacklevel=_user_level())
+
+
+def _user_level() -> int:
+    """The stack level, for `note_gather`, of the innermost line that is not a library's."""
+    level = 2
+    frame = sys._getframe(level)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in PACKAGES:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -1,0 +1,133 @@
+"""One call into NumPy: our arrays go over as NumPy's, and what comes back is ours.
+
+Arrays are found in lists, tuples and dicts too. Whatever NumPy hands back as the very object that
+it was given (an `out`, for example) comes back as the very object that the user gave. Subclasses
+of NumPy's array (`matrix`, `MaskedArray`, `recarray`, `memmap`) stay NumPy's: a mask or a file
+would be lost. Functions that the user hands over get our arrays, as everywhere.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from dappled._array import core, is_gathered, ndarray
+from dappled._config import note_gather
+from dappled._tables import PROXIED
+
+# What a list may be full of without being searched for arrays.
+_PLAIN = {bool, int, float, complex, str, bytes, type(None), *numpy.sctypeDict.values()}
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+
+
+class Proxy:
+    """An object of ours around one of NumPy's."""
+
+    _numpy: Any
+
+
+@functools.cache
+def proxy_of(kind: Any) -> type[Proxy] | None:
+    """The class of ours around objects of a class of NumPy's, where there is one."""
+    if f"{kind.__module__}.{kind.__qualname__}" not in PROXIED:
+        return None
+    from dappled._proxy import proxy  # which itself needs crossings
+
+    return proxy(kind)
+
+
+class Crossing:
+    """What one call has handed over."""
+
+    __slots__ = ("_function", "_ours", "_theirs", "_writeable", "_written")
+
+    def __init__(self, function: str, writeable: bool = False) -> None:
+        self._function = function
+        self._writeable = writeable
+        self._theirs: dict[int, Any] = {}  # by the id of our array
+        self._ours: dict[int, tuple[Any, Any]] = {}  # by the id of theirs, which is kept alive
+        self._written: list[Any] = []
+
+    def over(self, value: Any, written: bool = False) -> Any:
+        """A value as NumPy takes it; one that NumPy writes into is written back at the end."""
+        if isinstance(value, ndarray):
+            return self._array_over(value, written)
+        kind = type(value)
+        if kind is list or isinstance(value, tuple):
+            return self._sequence_over(value, written)
+        if kind is dict:
+            return {key: self.over(item, written) for key, item in value.items()}
+        if isinstance(value, Proxy):
+            return self._pair(value, value._numpy)
+        if isinstance(value, _FUNCTIONS):
+            return self._callback(value)
+        return numpy.ndarray if value is ndarray else value
+
+    def back(self, value: Any) -> Any:
+        """A value of NumPy's as ours."""
+        kind: Any = type(value)
+        if id(value) in self._ours:
+            return self._ours[id(value)][1]
+        if kind is numpy.ndarray:
+            return core.wrap(value)
+        if kind is list:
+            return [self.back(item) for item in value]
+        if isinstance(value, tuple):
+            return _rebuilt(value, [self.back(item) for item in value])
+        if kind is dict:
+            return {key: self.back(item) for key, item in value.items()}
+        if proxy := proxy_of(kind):
+            return around(proxy, value)
+        return value
+
+    def write_back(self) -> None:
+        """Where NumPy wrote into a copy, the copy is written into the array."""
+        for array in self._written:
+            array[...] = self._theirs[id(array)]
+
+    def _array_over(self, array: Any, written: bool) -> Any:
+        if id(array) in self._theirs and not written:
+            return self._theirs[id(array)]
+        if gathered := is_gathered(array):
+            note_gather(self._function)
+        if written and (gathered or core.ranks() > 1):
+            self._written.append(array)
+        return self._pair(array, core.unwrap(array, writeable=written or self._writeable))
+
+    def _pair(self, ours: Any, theirs: Any) -> Any:
+        self._theirs[id(ours)] = theirs
+        self._ours[id(theirs)] = theirs, ours
+        return theirs
+
+    def _sequence_over(self, value: Any, written: bool) -> Any:
+        if _PLAIN.issuperset(map(type, value)):
+            return value
+        return _rebuilt(value, [self.over(item, written) for item in value])
+
+    def _callback(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def called_by_numpy(*args: Any, **kwargs: Any) -> Any:
+            crossing = Crossing(self._function)
+            ours = function(*self.back(args), **self.back(kwargs))
+            return crossing.over(ours)
+
+        return called_by_numpy
+
+
+def around(kind: type[Proxy], value: Any) -> Proxy:
+    """An object of NumPy's in a proxy."""
+    made = object.__new__(kind)
+    object.__setattr__(made, "_numpy", value)
+    return made
+
+
+def _rebuilt(sequence: Any, items: list[Any]) -> Any:
+    """The items in a sequence of the same kind: the same one if nothing has changed."""
+    if all(new is old for new, old in zip(items, sequence, strict=True)):
+        return sequence
+    kind = type(sequence)
+    return kind._make(items) if hasattr(kind, "_make") else kind(items)

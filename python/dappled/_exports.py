@@ -1,0 +1,69 @@
+"""Copies, pickles, and the memory of a whole array: what leaves through no function."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy
+
+from dappled._array import core, is_gathered
+from dappled._config import note_gather
+
+
+def restored(values: Any) -> Any:
+    """An array from its pickle."""
+    return core.wrap(values)
+
+
+def _reduce(self: Any) -> Any:
+    # Writeable, because a pickle of a read-only array is read-only when it comes back.
+    return restored, (core.unwrap(self, writeable=True),)
+
+
+def _copy(self: Any) -> Any:
+    return self.copy(order="K")
+
+
+def _deepcopy(self: Any, memo: Any) -> Any:
+    if self.dtype.hasobject:
+        return core.wrap(copy.deepcopy(core.unwrap(self), memo))
+    return self.copy(order="K")
+
+
+def _memory(array: Any) -> Any:
+    """NumPy's array over the memory of a whole array; pieces have no such memory."""
+    if is_gathered(array):
+        raise BufferError(
+            f"in pieces over {core.ranks()} ranks: `a.local` is this rank's piece, "
+            "`numpy.asarray(a)` gathers"
+        )
+    return core.unwrap(array, writeable=True)
+
+
+def _dlpack(self: Any, **options: Any) -> Any:
+    return _memory(self).__dlpack__(**options)
+
+
+def _dlpack_device(self: Any) -> Any:
+    return _memory(self).__dlpack_device__()
+
+
+def _array(self: Any, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
+    if is_gathered(self):
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        note_gather("numpy.asarray")
+    return numpy.array(core.unwrap(self, writeable=True), dtype=dtype, copy=copy)
+
+
+METHODS = {
+    "__array__": _array,
+    "__copy__": _copy,
+    "__deepcopy__": _deepcopy,
+    "__dlpack__": _dlpack,
+    "__dlpack_device__": _dlpack_device,
+    "__reduce__": _reduce,
+    "ctypes": property(lambda self: _memory(self).ctypes),
+    "data": property(lambda self: _memory(self).data),
+}

@@ -1,0 +1,108 @@
+"""`a.flags`: what NumPy says of the memory of an array, of which ours may have none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+_SHORT = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable"}
+_SHORT |= {"A": "aligned", "X": "writebackifcopy", "B": "behaved", "CA": "carray"}
+_SHORT |= {"FA": "farray", "CONTIGUOUS": "c_contiguous", "FORTRAN": "f_contiguous"}
+_BITS = {"c_contiguous": 1, "f_contiguous": 2, "owndata": 4, "aligned": 256, "writeable": 1024}
+_SHOWN = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
+
+
+class Flags:
+    """The flags of one array, read when they are asked for; `writeable` can be set."""
+
+    _array: Any
+    aligned = True
+    writebackifcopy = False
+
+    def __init__(self, array: Any) -> None:
+        object.__setattr__(self, "_array", array)
+
+    @property
+    def c_contiguous(self) -> bool:
+        return self._contiguous()[0]
+
+    @property
+    def f_contiguous(self) -> bool:
+        return self._contiguous()[1]
+
+    @property
+    def owndata(self) -> bool:
+        return self._array.base is None
+
+    @property
+    def writeable(self) -> bool:
+        return bool(self._array._writeable)
+
+    @property
+    def fnc(self) -> bool:
+        return self.f_contiguous and not self.c_contiguous
+
+    @property
+    def forc(self) -> bool:
+        return self.f_contiguous or self.c_contiguous
+
+    @property
+    def behaved(self) -> bool:
+        return self.writeable
+
+    @property
+    def carray(self) -> bool:
+        return self.behaved and self.c_contiguous
+
+    @property
+    def farray(self) -> bool:
+        return self.behaved and self.fnc
+
+    @property
+    def num(self) -> int:
+        return sum(bit for name, bit in _BITS.items() if getattr(self, name))
+
+    contiguous = c_contiguous
+    fortran = f_contiguous
+
+    def __getitem__(self, key: str) -> Any:
+        name = _SHORT.get(key, key.lower()) if isinstance(key, str) else ""
+        if name not in dir(Flags) or name.startswith("_"):
+            raise KeyError("Unknown flag")
+        return getattr(self, name)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        name = _SHORT.get(key, str(key).lower())
+        if name not in ("writeable", "aligned", "writebackifcopy"):
+            raise KeyError("Unknown flag")
+        setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Not every flag may be set, and not of every array: NumPy tells.
+        setattr(_like(self._array).flags, name, value)
+        if name == "writeable":
+            self._array._writeable = bool(value)
+
+    def __repr__(self) -> str:
+        lines = (f"  {name.upper()} : {getattr(self, name)}" for name in _SHOWN)
+        return "\n".join(lines) + "\n"
+
+    def _contiguous(self) -> tuple[bool, bool]:
+        held = self._array._held
+        if held is not None:
+            return held.flags.c_contiguous, held.flags.f_contiguous
+        c_order, f_order = self._array._contiguous
+        return c_order, f_order
+
+
+def _like(array: Any) -> Any:
+    """A small array of NumPy's whose flags may be set as this one's."""
+    owner = numpy.empty(1)
+    if array.base is None:
+        return owner
+    owner.flags.writeable = bool(getattr(getattr(array.base, "flags", None), "writeable", True))
+    return owner[:]
+
+
+METHODS = {"flags": property(Flags)}

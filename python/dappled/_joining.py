@@ -1,0 +1,99 @@
+"""Joining and repeating: regions of a new array, each assigned from one of the old."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy
+
+from dappled._array import empty as empty_array
+from dappled._array import ndarray
+from dappled._creation import asarray
+from dappled._native import native
+
+
+@native(numpy.concatenate)
+def concatenate(
+    arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
+) -> Any:
+    joined = _joinable(arrays)
+    if joined is None or (out is not None and dtype is not None):
+        return NotImplemented
+    if axis is None:
+        joined, axis = [array.reshape(-1) for array in joined], 0
+    shape = _joined_shape(joined, axis)
+    if shape is None:
+        return NotImplemented
+    made = out if out is not None else _room(joined, shape, dtype)
+    if not _fits(joined, made, shape, casting):
+        return NotImplemented
+    return _assigned(made, joined, range(len(shape))[axis])
+
+
+concat = concatenate
+
+
+@native(numpy.repeat)
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    if not isinstance(a, ndarray) or not isinstance(repeats, int) or repeats < 0:
+        return NotImplemented
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    if not -a.ndim <= operator.index(axis) < a.ndim:
+        return NotImplemented
+    axis = range(a.ndim)[axis]
+    before, length, after = a.shape[:axis], a.shape[axis], a.shape[axis + 1 :]
+    made = empty_array((*before, length * repeats, *after), a.dtype, "C")
+    made.reshape((*before, length, repeats, *after))[...] = a[(slice(None),) * (axis + 1) + (None,)]
+    return made
+
+
+def _joinable(arrays: Any) -> list[Any] | None:
+    """The arrays, if one is ours at least and all are arrays of the same number of axes."""
+    if isinstance(arrays, ndarray):
+        arrays = list(arrays) if arrays.ndim > 1 else ()
+    if not isinstance(arrays, list | tuple) or not any(isinstance(a, ndarray) for a in arrays):
+        return None
+    if not all(isinstance(a, ndarray | numpy.ndarray | list | tuple) for a in arrays):
+        return None
+    return [asarray(array) for array in arrays]
+
+
+def _joined_shape(arrays: list[Any], axis: Any) -> tuple[int, ...] | None:
+    first = arrays[0].shape
+    if not hasattr(axis, "__index__") or not -len(first) <= operator.index(axis) < len(first):
+        return None
+    axis = range(len(first))[axis]
+    others = {(*array.shape[:axis], *array.shape[axis + 1 :]) for array in arrays}
+    if len(others) > 1 or any(array.ndim != len(first) for array in arrays):
+        return None
+    return (*first[:axis], sum(array.shape[axis] for array in arrays), *first[axis + 1 :])
+
+
+def _room(arrays: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    """A new array, in the memory order that all of them have, else in C order."""
+    kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*_dtypes(arrays))
+    if kind.itemsize == 0:  # a text whose length depends on the values
+        return None
+    columns = all(array.flags.f_contiguous and not array.flags.c_contiguous for array in arrays)
+    return empty_array(shape, kind, "F" if columns else "C")
+
+
+def _fits(arrays: list[Any], made: Any, shape: tuple[int, ...], casting: Any) -> bool:
+    if not isinstance(made, ndarray) or made.shape != shape:
+        return False
+    return all(numpy.can_cast(kind, made.dtype, casting) for kind in _dtypes(arrays))
+
+
+def _assigned(made: Any, arrays: list[Any], axis: int) -> Any:
+    start = 0
+    for array in arrays:
+        stop = start + array.shape[axis]
+        made[(slice(None),) * axis + (slice(start, stop),)] = array
+        start = stop
+    return made
+
+
+def _dtypes(arrays: list[Any]) -> list[numpy.dtype[Any]]:
+    return [array.dtype for array in arrays]

@@ -1,0 +1,173 @@
+"""The methods and attributes of NumPy's array that the core's array does not have itself."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import pickle
+import types
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy
+
+from dappled import _array_function, _choosing, _exports, _flags, _printing, _ufuncs
+from dappled._array import core
+from dappled._crossing import Crossing
+from dappled._fallback import dressed, gathered, shadow
+from dappled._flat import flat
+from dappled._native import native
+
+# What Python gives every class, and doors that only the core can open: it knows of exports.
+_LEFT_OUT = {
+    *("__class__", "__delattr__", "__delitem__", "__dir__", "__doc__", "__getattribute__"),
+    *("__getstate__", "__hash__", "__init__", "__init_subclass__", "__reduce_ex__", "__setattr__"),
+    *("__setstate__", "__sizeof__", "__subclasshook__"),
+    *("__array_finalize__", "__array_interface__", "__array_priority__", "__array_struct__"),
+    *("__array_ufunc__", "__array_wrap__"),
+}
+
+
+def attach(kind: Any) -> None:
+    """Gives the class every member that it lacks, and the ufuncs their methods."""
+    _ufuncs.attach()
+    for name in {*dir(numpy.ndarray), *OWN} - _LEFT_OUT - set(vars(kind)):
+        setattr(kind, name, OWN.get(name) or _delegate(name))
+
+
+def _delegate(name: str) -> Any:
+    member = inspect.getattr_static(numpy.ndarray, name)
+    if inspect.isdatadescriptor(member):
+        return property(_getter(name), _setter(name), doc=member.__doc__)
+    return gathered(member, "dappled.ndarray")
+
+
+def _getter(name: str) -> Callable[[Any], Any]:
+    def get(self: Any) -> Any:
+        crossing = Crossing(f"ndarray.{name}", writeable=True)
+        return crossing.back(getattr(crossing.over(self), name))
+
+    return get
+
+
+def _setter(name: str) -> Callable[[Any, Any], None]:
+    def set_value(self: Any, value: Any) -> None:
+        crossing = Crossing(f"ndarray.{name}")
+        setattr(crossing.over(self, written=True), name, crossing.over(value))
+        crossing.write_back()
+
+    return set_value
+
+
+def _new(kind: Any, *args: Any, **kwargs: Any) -> Any:
+    crossing = Crossing("ndarray", writeable=True)
+    over = {name: crossing.over(value) for name, value in kwargs.items()}
+    return core.wrap(numpy.ndarray(*crossing.over(args), **over))
+
+
+def _single(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A conversion of one element; NumPy says what is wrong where there is not one."""
+
+    def converted(self: Any) -> Any:
+        return convert(core.unwrap(self) if self.size == 1 else shadow(self))
+
+    return converted
+
+
+def _iterate(self: Any) -> Any:
+    if self.ndim == 0:
+        raise TypeError("iteration over a 0-d array")
+    return (self[place] for place in range(len(self)))
+
+
+def _contains(self: Any, item: Any) -> bool:
+    return bool(numpy.any(self == item))
+
+
+def _dumps(self: Any) -> bytes:
+    return pickle.dumps(self, protocol=2)
+
+
+def _dump(self: Any, file: Any) -> None:
+    if hasattr(file, "write"):
+        file.write(_dumps(self))
+    else:
+        with open(file, "wb") as opened:
+            opened.write(_dumps(self))
+
+
+def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
+    """In place, as long as no memory is needed: an array of ours keeps its memory."""
+    shape = new_shape[0] if len(new_shape) == 1 else new_shape
+    if shape is None:
+        return
+    try:
+        self.shape = shape
+    except ValueError:
+        raise ValueError("cannot resize this array: it does not own its data") from None
+
+
+def _setflags(self: Any, *, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    if write is not None:
+        self.flags.writeable = bool(write)
+    if align is not None:
+        self.flags.aligned = bool(align)
+
+
+def _namespace(self: Any, *, api_version: str | None = None) -> types.ModuleType:
+    theirs: Any = numpy.empty(())
+    theirs.__array_namespace__(api_version=api_version)  # which knows the versions
+    return import_module("dappled")
+
+
+def _parametrized(kind: Any, item: Any) -> types.GenericAlias:
+    return types.GenericAlias(kind, numpy.ndarray.__class_getitem__(item).__args__)
+
+
+def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    return dressed(function, inspect.getattr_static(numpy.ndarray, name), "dappled.ndarray")
+
+
+def _as_function(name: str) -> Callable[..., Any]:
+    """A method that is the function of the same name, as NumPy's has the same parameters."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(import_module("dappled"), name)(self, *args, **kwargs)
+
+    return _method(name, method)
+
+
+def _native_method(name: str) -> Callable[..., Any]:
+    make = native(inspect.getattr_static(numpy.ndarray, name), "dappled.ndarray")
+    return make(getattr(_choosing, name))
+
+
+_NAMED: dict[str, Callable[..., Any]] = {
+    "__array_namespace__": _namespace,
+    "dump": _dump,
+    "dumps": _dumps,
+    "resize": _resize,
+    "setflags": _setflags,
+}
+_FUNCTIONS = ("all", "any", "max", "mean", "min", "prod", "repeat", "std", "sum", "var")
+OWN: dict[str, Any] = {
+    "__bool__": _single(bool),
+    "__class_getitem__": classmethod(_parametrized),
+    "__complex__": _single(complex),
+    "__contains__": _contains,
+    "__float__": _single(float),
+    "__index__": _single(operator.index),
+    "__int__": _single(int),
+    "__iter__": _iterate,
+    "__new__": staticmethod(_new),
+    "device": property(lambda self: "cpu"),
+    "flat": flat,
+    **_array_function.METHODS,
+    **_exports.METHODS,
+    **_flags.METHODS,
+    **_printing.METHODS,
+    **{name: _method(name, function) for name, function in _NAMED.items()},
+    **{name: _as_function(name) for name in _FUNCTIONS},
+    **{name: _native_method(name) for name in ("clip", "cumprod", "cumsum", "round")},
+}

@@ -1,0 +1,109 @@
+"""From a name in NumPy's namespace to what we offer under it."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy
+
+from dappled._array import ufuncs
+from dappled._crossing import proxy_of
+from dappled._fallback import adopt
+from dappled._rebind import rebound
+from dappled._tables import FOREIGN, REBOUND
+
+_DISPATCHED = type(numpy.sum)
+
+# The names that are our own, by the chapter that has them.
+CHAPTERS = {
+    "_array": "ndarray",
+    "_broadcasting": "broadcast_arrays broadcast_to",
+    "_choosing": "copyto where",
+    "_config": "FallbackError FallbackWarning config",
+    "_creation": """
+        array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
+        fromfunction full identity ones zeros
+    """,
+    "_flat": "flatiter",
+    "_joining": "concat concatenate repeat",
+    "_statistics": "mean",
+    "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
+}
+NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names.split()}
+
+
+def of_numpy(name: str) -> Any:
+    """What `dappled.name` is."""
+    if name in NATIVE:
+        return getattr(import_module(f"dappled.{NATIVE[name]}"), name)
+    return converted(_attribute(numpy, name), name, "dappled")
+
+
+def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:
+    """What `dappled.module.name` is: the same object as in `dappled` where NumPy says so."""
+    value = _attribute(theirs, name)
+    if name in numpy.__all__ and getattr(numpy, name) is value:
+        return getattr(import_module("dappled"), name)
+    return converted(value, name, module)
+
+
+def converted(value: Any, name: str, module: str) -> Any:
+    """Anything of NumPy's as we offer it."""
+    if isinstance(value, types.ModuleType):
+        return _module(value)
+    if isinstance(value, numpy.ufunc) and name in ufuncs and module == "dappled":
+        return ufuncs[name]
+    if isinstance(value, type):
+        return numpy_class(value)
+    if is_function(value) and name not in FOREIGN:
+        return (rebound if module == "dappled" and name in REBOUND else adopt)(value, module)
+    return value
+
+
+def numpy_class(kind: type) -> type:
+    """A class of NumPy's, or ours in its place."""
+    if kind is numpy.ndarray:
+        return of_numpy("ndarray")  # type: ignore[no-any-return]
+    return proxy_of(kind) or kind
+
+
+def is_function(value: Any) -> bool:
+    """Whether a value of NumPy's is called with arrays."""
+    return isinstance(value, _DISPATCHED | numpy.ufunc) or inspect.isroutine(value)
+
+
+def public(theirs: types.ModuleType) -> list[str]:
+    """The public names of a module of NumPy's."""
+    names = getattr(theirs, "__all__", None) or dir(theirs)
+    return sorted({name for name in names if not name.startswith("_")})
+
+
+def lazily(module: str, find: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A module's `__getattr__`, which keeps what it has found in the module."""
+    namespace = vars(import_module(module))
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("_"):  # NumPy's private names are not ours: `_core` is not its `_core`
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        return namespace.setdefault(name, find(name))
+
+    return __getattr__
+
+
+def _attribute(theirs: types.ModuleType, name: str) -> Any:
+    try:
+        return getattr(theirs, name)
+    except AttributeError as error:
+        ours = theirs.__name__.replace("numpy", "dappled", 1)
+        text = str(error).replace(f"module '{theirs.__name__}'", f"module '{ours}'")
+        raise AttributeError(text, name=name) from None
+
+
+def _module(theirs: types.ModuleType) -> types.ModuleType:
+    ours = theirs.__name__.replace("numpy", "dappled", 1)
+    return import_module(ours) if find_spec(ours) else theirs

@@ -1,0 +1,33 @@
+"""Our own function in the place of NumPy's, for the calls that it understands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dappled._fallback import adopt, dressed
+
+Function = Callable[..., Any]
+
+
+def native(function: Function, module: str = "dappled") -> Callable[[Function], Function]:
+    """Makes a function that NumPy's stands behind.
+
+    Ours returns NotImplemented for what is rare, special or wrong: NumPy then does it, or says
+    what is wrong. So ours is about the common case only, and errors are NumPy's.
+    """
+    otherwise = adopt(function, module)
+
+    def decorate(ours: Function) -> Function:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                result = ours(*args, **kwargs)
+            except TypeError as error:
+                if error.__traceback__ and error.__traceback__.tb_next:
+                    raise
+                result = NotImplemented  # the arguments do not fit: NumPy has words for it
+            return otherwise(*args, **kwargs) if result is NotImplemented else result
+
+        return dressed(call, function, module)
+
+    return decorate

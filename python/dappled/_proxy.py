@@ -1,0 +1,78 @@
+"""Classes of ours around NumPy's classes: every method crosses over and back."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from dappled._crossing import Crossing, Proxy, around
+from dappled._fallback import gathered
+
+# What Python gives every object, or what a proxy must do itself.
+_OWN = {*dir(object), "__dict__", "__weakref__", "__module__", "__array__", "__slots__"}
+_TEXT = ("__repr__", "__str__", "__format__", "__eq__", "__ne__", "__hash__")
+
+
+def proxy(kind: type) -> type[Proxy]:
+    """A class with the members of one of NumPy's, over our arrays."""
+    mapping = issubclass(kind, Mapping)
+    skipped = _OWN | (
+        set(dir(Mapping)) - {"__getitem__", "__iter__", "__len__"} if mapping else set()
+    )
+    module = "dappled" + "".join(kind.__module__.partition(".")[1:]).partition("._")[0]
+    members = {name: _member(kind, name, module) for name in dir(kind) if name not in skipped}
+    members |= {name: _member(kind, name, module) for name in _TEXT if name in vars(kind)}
+    members |= {"__init__": _init(kind, module), "__doc__": kind.__doc__, "__module__": module}
+    bases = (_Delegating, Mapping) if mapping else (_Delegating,)
+    return type(kind.__name__, bases, members)
+
+
+class _Delegating(Proxy):
+    """What is not a member of the class is asked of NumPy's object."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_numpy":  # not made yet, as in the middle of unpickling
+            raise AttributeError(name)
+        return Crossing(name).back(getattr(self._numpy, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._numpy, name, Crossing(name).over(value))
+
+    def __repr__(self) -> str:
+        return repr(self._numpy)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._numpy.__array__(*args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        return around, (type(self), self._numpy)
+
+
+def _init(kind: type, module: str) -> Any:
+    make = gathered(kind, module)
+
+    def init(self: Proxy, *args: Any, **kwargs: Any) -> None:
+        made = make(*args, **kwargs)
+        object.__setattr__(self, "_numpy", made._numpy)
+
+    init.__dict__["__wrapped__"] = inspect.getattr_static(kind, "__init__")
+    return init
+
+
+def _member(kind: type, name: str, module: str) -> Any:
+    member = inspect.getattr_static(kind, name)
+    if isinstance(member, classmethod | staticmethod):
+        return staticmethod(gathered(getattr(kind, name), module))
+    if inspect.isroutine(member):
+        return gathered(member, module)
+    if inspect.isdatadescriptor(member):
+        return property(lambda self: _Delegating.__getattr__(self, name), _setter(name))
+    return member
+
+
+def _setter(name: str) -> Any:
+    def set_member(self: Proxy, value: Any) -> None:
+        setattr(self._numpy, name, Crossing(name).over(value))
+
+    return set_member

@@ -1,0 +1,113 @@
+"""NumPy's functions that are written in Python, run over our arrays.
+
+Many of NumPy's functions are a few lines of Python over others: `roll` is `empty_like` and some
+assignments, `nanmean` is `isnan`, `copyto`, `sum` and `divide`. Such a function is given to
+Python once more with other globals, in which every function of NumPy's is ours. So it gathers
+nothing, stays lazy, and has NumPy's steps, results, errors and warnings whatever NumPy's version.
+
+A global is replaced like this, and what is not known is always right, if slower:
+
+    numpy.ndarray                          our class
+    a ufunc, or a bound method of one      ours
+    a public function                      what `dappled` has under that name
+    a private one, in Python               itself rebound
+    a private one, in C                    one that gathers
+    the helper class `_array_converter`    `ArrayConverter`
+    a module of NumPy's                    its names, each replaced when it is asked for
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy
+
+from dappled._array import ufuncs
+from dappled._converter import ArrayConverter
+from dappled._fallback import adopt, dressed
+from dappled._tables import FOREIGN
+
+_made: dict[Any, Any] = {}
+
+
+def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
+    """A function of NumPy's over our arrays."""
+    code = in_python(function)
+    if code is None:
+        return adopt(function, module)
+    return dressed(_copy(code), function, module)
+
+
+def in_python(function: Any) -> types.FunctionType | None:
+    """The Python function behind one of NumPy's, without the dispatch around it."""
+    while not isinstance(function, types.FunctionType) and hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function if isinstance(function, types.FunctionType) else None
+
+
+def _copy(function: types.FunctionType) -> Any:
+    if function in _made:
+        return _made[function]
+    theirs = function.__globals__
+    ours = {"__builtins__": builtins, "__name__": theirs["__name__"]}
+    copy = types.FunctionType(
+        function.__code__, ours, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    _made[function] = copy  # before its globals, among which it may be itself
+    ours |= {name: _value(theirs[name]) for name in _names(function.__code__) if name in theirs}
+    return copy
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _value(value: Any) -> Any:
+    if value is numpy.ndarray:
+        return import_module("dappled").ndarray
+    if isinstance(value, types.ModuleType):
+        return _Names(value) if _is_numpys(value.__name__) else value
+    if isinstance(getattr(value, "__self__", None), numpy.ufunc):
+        return getattr(_value(value.__self__), value.__name__)
+    if isinstance(value, type):
+        return ArrayConverter if value.__name__ == "_array_converter" else value
+    if not callable(value):
+        return value
+    return _function(value)
+
+
+def _function(value: Any) -> Any:
+    name = getattr(value, "__name__", "")
+    if name in FOREIGN or not _is_numpys(getattr(value, "__module__", None) or "numpy"):
+        return value
+    if isinstance(value, numpy.ufunc):
+        return ufuncs[name] if name in ufuncs else adopt(value)
+    if in_python(value) in _made:
+        return _made[in_python(value)]
+    if name in numpy.__all__ and getattr(numpy, name) is value:
+        return getattr(import_module("dappled"), name)
+    return rebound(value) if name else value
+
+
+def _is_numpys(module: str) -> bool:
+    return module.partition(".")[0] == "numpy"
+
+
+class _Names:
+    """A module of NumPy's as a rebound function sees it."""
+
+    def __init__(self, theirs: types.ModuleType) -> None:
+        self._theirs = theirs
+
+    def __getattr__(self, name: str) -> Any:
+        value = _value(getattr(self._theirs, name))
+        setattr(self, name, value)
+        return value

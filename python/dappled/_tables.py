@@ -1,0 +1,87 @@
+"""What is to be known of NumPy's functions, by name: they do not tell it themselves."""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Parameters that a function writes into, beside `out`.
+WRITTEN = {
+    "as_ctypes": ("obj",),
+    "byteswap": ("self",),
+    "copyto": ("dst",),
+    "fill_diagonal": ("a",),
+    "nan_to_num": ("x",),  # where copy=False
+    "partition": ("self",),
+    "place": ("arr",),
+    "put": ("a", "self"),
+    "put_along_axis": ("arr",),
+    "putmask": ("a",),
+    "setfield": ("self",),
+    "shuffle": ("x",),
+    "sort": ("self",),
+}
+
+# Functions whose result may share the memory of an argument, so that it may be written later.
+VIEWS = _words(
+    """
+    array as_array as_ctypes as_strided asanyarray asarray asarray_chkfinite ascontiguousarray
+    asfortranarray astype atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to diag
+    diagonal expand_dims from_dlpack frombuffer getfield imag ix_ matrix_transpose meshgrid
+    moveaxis nan_to_num ndarray nested_iters nditer permute_dims ravel real real_if_close require
+    reshape rollaxis sliding_window_view squeeze swapaxes transpose trim_zeros unstack view
+    array_split split hsplit vsplit dsplit flip fliplr flipud rot90 masked_array asmatrix
+    may_share_memory shares_memory __array_interface__ __array_struct__ ctypes data
+    __dlpack__ to_device mT flat
+    """
+)
+
+# Functions that look at shapes and dtypes alone.
+DESCRIBING = _words(
+    """
+    can_cast common_type diag_indices_from einsum_path iscomplexobj isrealobj iterable
+    min_scalar_type ndim result_type shape size isscalar
+    """
+)
+
+# Functions that never see an array: NumPy's own will do.
+FOREIGN = _words(
+    """
+    base_repr binary_repr broadcast_shapes busday_calendar datetime_data format_float_positional
+    format_float_scientific frompyfunc get_include get_printoptions getbufsize geterr geterrcall
+    info isdtype isfortran issubdtype mintypecode printoptions promote_types set_printoptions
+    setbufsize seterr seterrcall show_config show_runtime typename assert_raises
+    assert_raises_regex assert_warns assert_no_warnings assert_no_gc_cycles break_cycles
+    build_err_msg clear_and_catch decorate_methods jiffies measure memusage print_assert_equal
+    run_threaded rundocs runstring raises suppress_warnings temppath tempdir check_support_sve
+    get_bit_generator set_bit_generator normalize_axis_index
+    """
+)
+
+# Functions in Python over others: run over ours, they gather nothing of their own.
+REBOUND = _words(
+    """
+    all allclose amax amin angle any append apply_along_axis apply_over_axes around array_equal
+    array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip column_stack copy
+    count_nonzero cross cumprod cumsum cumulative_prod cumulative_sum diff dsplit dstack
+    expand_dims fix flip fliplr flipud full_like gradient hsplit hstack imag indices isclose
+    iscomplex isneginf isposinf isreal kron matrix_transpose max meshgrid min moveaxis
+    nan_to_num nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar ones_like
+    permute_dims piecewise prod ptp ravel real real_if_close reshape roll rollaxis rot90 round
+    select sinc split squeeze stack std sum swapaxes tile transpose trapezoid tri tril triu
+    unstack unwrap vander var vsplit vstack zeros_like
+    """
+)
+
+# NumPy's classes whose objects make or take arrays: by a proxy they make and take ours.
+PROXIED = _words(
+    """
+    numpy.poly1d numpy.nditer numpy.lib.npyio.NpzFile
+    numpy.random._generator.Generator numpy.random.mtrand.RandomState
+    numpy.polynomial.polynomial.Polynomial numpy.polynomial.chebyshev.Chebyshev
+    numpy.polynomial.hermite.Hermite numpy.polynomial.hermite_e.HermiteE
+    numpy.polynomial.laguerre.Laguerre numpy.polynomial.legendre.Legendre
+    """
+)

@@ -1,0 +1,118 @@
+"""One helper that compares every operation: the same program with NumPy and with Dappled.
+
+A program is a function of the namespace and of arrays made in that namespace. Compared are the
+bits of its values, dtypes, shapes, classes, whether results share memory with the arrays, the
+warnings, and the exceptions with their texts.
+"""
+
+import re
+import warnings
+from dataclasses import dataclass
+
+import dappled
+import numpy
+
+# Something to write into an array of each kind that it does not hold already.
+MARKS = {"b": True, "O": "mark", "U": "mark", "S": b"mark", "M": "1999-09-09", "m": 999}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that can be seen of one run."""
+
+    value: object
+    shared: object
+    written: object
+    warned: tuple
+    raised: object
+
+
+def run(np, program, make):
+    """What a program does with the arrays that `make` makes in a namespace."""
+    value = shared = raised = None
+    arrays = make(np)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = program(np, *arrays)
+            value = described(np, result)
+            shared = [shares(array, part) for array in arrays for part in parts(np, result)]
+        except Exception as error:
+            raised = type(error).__name__, plain(str(error))
+    written = [described(np, array) for array in arrays]
+    warned = tuple((w.category.__name__, plain(str(w.message))) for w in caught)
+    return Outcome(value, shared, written, warned, raised)
+
+
+def difference(program, make):
+    """None if both namespaces do the same, else a text that says what is different."""
+    theirs, ours = run(numpy, program, make), run(dappled, program, make)
+    if theirs == ours:
+        return None
+    return "\n".join(
+        f"{name}: NumPy {getattr(theirs, name)}\n   Dappled {getattr(ours, name)}"
+        for name in ("value", "shared", "written", "warned", "raised")
+        if getattr(theirs, name) != getattr(ours, name)
+    )
+
+
+def plain(text):
+    """A message without what differs for good reasons: addresses and the module's name."""
+    text = re.sub(r"0x[0-9a-fA-F]+", "0x", text)
+    return re.sub(r"\b(numpy|dappled|standin)\.(_core\.)?", "", text)
+
+
+def described(np, value):
+    """A value as plain data, in which the two namespaces' arrays look the same."""
+    if isinstance(value, np.ndarray):
+        array = numpy.asarray(value)
+        return "array", str(array.dtype), value.shape, bits(array), bool(value.flags.writeable)
+    if isinstance(value, numpy.ndarray):
+        return "foreign array", str(value.dtype), value.shape, bits(value)
+    if isinstance(value, numpy.generic):
+        return type(value).__name__, str(value.dtype), bits(numpy.asarray(value))
+    if isinstance(value, list | tuple):
+        return type(value).__name__, [described(np, item) for item in value]
+    if isinstance(value, dict):
+        return {key: described(np, item) for key, item in value.items()}
+    return type(value).__name__, plain(repr(value))
+
+
+def bits(array):
+    """All values: as bytes where every byte counts, as text where some are padding."""
+    if array.dtype.kind in "OVT" or array.dtype.char in "gG":
+        return repr(array.tolist())
+    if array.dtype.kind in "fc":
+        parts = array.copy().reshape(-1).view(f"f{array.real.itemsize}")
+        parts[numpy.isnan(parts)] = numpy.nan  # a NaN's sign and payload mean nothing
+        return parts.tobytes()
+    return array.tobytes()
+
+
+def parts(np, result):
+    """The arrays in a result."""
+    if isinstance(result, np.ndarray):
+        yield result
+    elif isinstance(result, list | tuple):
+        for item in result:
+            yield from parts(np, item)
+
+
+def shares(array, part):
+    """Whether a result is the array itself, or a view through which the array can be written."""
+    if part is array:
+        return "itself"
+    if not part.size or not part.flags.writeable:
+        return "unknown"
+    before = bits(numpy.asarray(array))
+    kept = part.copy()
+    part[...] = mark(part.dtype)
+    after = bits(numpy.asarray(array))
+    part[...] = kept
+    return "view" if before != after else "copy"
+
+
+def mark(dtype):
+    if dtype.names:
+        return tuple(mark(dtype[name]) for name in dtype.names)
+    return MARKS.get(dtype.kind, 99)
