@@ -15,7 +15,13 @@ ndarray: Any = core.ndarray
 
 def is_gathered(array: Any) -> bool:
     """Whether NumPy can see all values of an array only after they were sent to every rank."""
-    return bool(core.ranks() > 1 and array._held is None and not array.distribution.is_whole)
+    if core.ranks() == 1 or array._held is not None:
+        return False
+    owner = array.base if isinstance(array.base, ndarray) else array
+    try:
+        return not owner.distribution.is_whole
+    except ValueError:  # a part of an array, whose pieces are not its own
+        return True
 
 
 def empty(shape: tuple[int, ...], dtype: Any, order: str = "C") -> Any:
@@ -39,14 +45,11 @@ def where(condition: Any, chosen: Any, other: Any) -> Any:
 
 
 def _ufuncs() -> dict[str, Any]:
-    named = {name: getattr(numpy, name) for name in numpy.__all__ if name not in _LATER}
-    found = {name: value for name, value in named.items() if isinstance(value, numpy.ufunc)}
+    found = {name: value for name, value in vars(numpy).items() if isinstance(value, numpy.ufunc)}
     found["clip"] = import_module("numpy._core.umath").clip  # behind the function of that name
     # Under two names NumPy has one ufunc, and so have we.
     ours = {id(value): core.ufunc(value) for value in found.values()}
     return {name: ours[id(value)] for name, value in found.items()}
 
 
-# Submodules that NumPy imports only when they are asked for.
-_LATER = frozenset(("core", "ctypeslib", "f2py", "ma", "polynomial", "random", "testing", "typing"))
 ufuncs = _ufuncs()

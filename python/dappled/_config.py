@@ -7,6 +7,8 @@ import sys
 import warnings
 from typing import Any
 
+from dappled._array import core
+
 CHOICES = {"fallback": ("warn", "error", "quiet")}
 PACKAGES = ("dappled", "numpy")
 
@@ -60,7 +62,14 @@ def note_gather(function: str) -> None:
     text = f"{function} is NumPy's: it gathers a distributed array on every rank"
     if config.fallback == "error":
         raise FallbackError(text)
-    warnings.warn(text, FallbackWarning, stacklevel=_user_level())
+    if core.rank() == 0 or _is_an_error():
+        warnings.warn(text, FallbackWarning, stacklevel=_user_level())
+
+
+def _is_an_error() -> bool:
+    """Whether the warning would be raised: then on every rank, or they would part."""
+    found = (rule for rule in warnings.filters if issubclass(FallbackWarning, rule[2]))
+    return next((rule[0] for rule in found), "") == "error"
 
 
 def _user_level() -> int:

@@ -42,15 +42,21 @@ def array(
 
 
 @native(numpy.asarray)
-def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> Any:
-    if not isinstance(a, ndarray):
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
+) -> Any:
+    if not isinstance(a, ndarray) or device:
         return NotImplemented
     return array(a, dtype, copy=copy, order=order or "K")
 
 
 @native(numpy.asanyarray)
-def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None) -> Any:
-    return asarray(a, dtype, order, copy=copy) if isinstance(a, ndarray) else NotImplemented
+def asanyarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
+) -> Any:
+    if not isinstance(a, ndarray) or device:
+        return NotImplemented
+    return asarray(a, dtype, order, copy=copy)
 
 
 @native(numpy.ascontiguousarray)
@@ -94,9 +100,16 @@ def full(
 
 @native(numpy.empty_like)
 def empty_like(
-    prototype: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None
+    prototype: Any,
+    /,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
 ) -> Any:
-    if not isinstance(prototype, ndarray):
+    if not isinstance(prototype, ndarray) or device:
         return NotImplemented
     kind = prototype.dtype if dtype is None else numpy.dtype(dtype)
     sizes = prototype.shape if shape is None else _sizes(shape)

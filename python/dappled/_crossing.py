@@ -74,12 +74,11 @@ class Crossing:
             return self._ours[id(value)][1]
         if kind is numpy.ndarray:
             return core.wrap(value)
-        if kind is list:
-            return [self.back(item) for item in value]
-        if isinstance(value, tuple):
+        if kind is list or isinstance(value, tuple):
             return _rebuilt(value, [self.back(item) for item in value])
         if kind is dict:
-            return {key: self.back(item) for key, item in value.items()}
+            items = {key: self.back(item) for key, item in value.items()}
+            return value if all(items[key] is value[key] for key in value) else items
         if proxy := proxy_of(kind):
             return around(proxy, value)
         return value

@@ -132,8 +132,12 @@ def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def _as_function(name: str) -> Callable[..., Any]:
     """A method that is the function of the same name, as NumPy's has the same parameters."""
 
+    function: Callable[..., Any] | None = None
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return getattr(import_module("dappled"), name)(self, *args, **kwargs)
+        nonlocal function
+        function = function or getattr(import_module("dappled"), name)
+        return function(self, *args, **kwargs)
 
     return _method(name, method)
 

@@ -6,7 +6,6 @@ import inspect
 import types
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy
@@ -14,8 +13,8 @@ import numpy
 from dappled._array import ufuncs
 from dappled._crossing import proxy_of
 from dappled._fallback import adopt
-from dappled._rebind import rebound
-from dappled._tables import FOREIGN, REBOUND
+from dappled._rebind import rebound, rewrapped
+from dappled._tables import FOREIGN, REBOUND, REWRAPPED
 
 _DISPATCHED = type(numpy.sum)
 
@@ -31,7 +30,6 @@ CHAPTERS = {
     """,
     "_flat": "flatiter",
     "_joining": "concat concatenate repeat",
-    "_statistics": "mean",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
 }
 NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names.split()}
@@ -61,7 +59,10 @@ def converted(value: Any, name: str, module: str) -> Any:
     if isinstance(value, type):
         return numpy_class(value)
     if is_function(value) and name not in FOREIGN:
-        return (rebound if module == "dappled" and name in REBOUND else adopt)(value, module)
+        path = f"{module}.{name}".removeprefix("dappled.")
+        if path in REWRAPPED:
+            return rewrapped(value, module)
+        return (rebound if path in REBOUND else adopt)(value, module)
     return value
 
 
@@ -105,5 +106,7 @@ def _attribute(theirs: types.ModuleType, name: str) -> Any:
 
 
 def _module(theirs: types.ModuleType) -> types.ModuleType:
-    ours = theirs.__name__.replace("numpy", "dappled", 1)
-    return import_module(ours) if find_spec(ours) else theirs
+    try:
+        return import_module(theirs.__name__.replace("numpy", "dappled", 1))
+    except ModuleNotFoundError:
+        return theirs

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import ufuncs
+from dappled._array import core, ufuncs
 from dappled._converter import ArrayConverter
 from dappled._fallback import adopt, dressed
 from dappled._tables import FOREIGN
@@ -40,6 +40,17 @@ def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
     if code is None:
         return adopt(function, module)
     return dressed(_copy(code), function, module)
+
+
+def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
+    """A rebound function whose result may be an array of NumPy's."""
+    inner = rebound(function, module)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = inner(*args, **kwargs)
+        return core.wrap(result) if type(result) is numpy.ndarray else result
+
+    return dressed(call, function, module)
 
 
 def in_python(function: Any) -> types.FunctionType | None:

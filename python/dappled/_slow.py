@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -71,3 +72,37 @@ def attribute(array: Any, name: str) -> Any:
 def item(array: Any, args: tuple[Any, ...]) -> Any:
     """`item` by an index, or NumPy's error."""
     return Crossing("ndarray.item").over(array).item(*args)
+
+
+_SAYS = {"divide": "divide by zero", "over": "overflow", "under": "underflow", "invalid": "invalid value"}
+_BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
+
+
+def report(operation: str, kind: str, mode: str, place: Any) -> None:
+    """Does what `numpy.errstate` asks for about what an operation signalled."""
+    message = f"{_SAYS[kind]} encountered in {operation}"
+    if mode == "raise":
+        raise FloatingPointError(message)
+    if mode == "warn":
+        _warn(message, place)
+    elif mode == "print":
+        print(f"Warning: {message}")
+    elif (called := numpy.geterrcall()) is None:
+        raise NameError(
+            f"python callback specified for {_SAYS[kind]} (in  {operation}) but no function found."
+        )
+    elif mode == "call":
+        called(_SAYS[kind], _BITS[kind])
+    else:
+        called.write(f"Warning: {message}\n")
+
+
+def _warn(message: str, place: Any) -> None:
+    """Warns of a line of the program, which may have been run a while ago."""
+    if place is None:
+        warnings.warn(message, RuntimeWarning, stacklevel=1)
+        return
+    code, line, scope = place
+    registry = scope.setdefault("__warningregistry__", {})
+    module = scope.get("__name__", "<unknown>")
+    warnings.warn_explicit(message, RuntimeWarning, code.co_filename, line, module, registry)

@@ -64,16 +64,21 @@ FOREIGN = _words(
 REBOUND = _words(
     """
     all allclose amax amin angle any append apply_along_axis apply_over_axes around array_equal
-    array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip column_stack copy
-    count_nonzero cross cumprod cumsum cumulative_prod cumulative_sum diff dsplit dstack
-    expand_dims fix flip fliplr flipud full_like gradient hsplit hstack imag indices isclose
-    iscomplex isneginf isposinf isreal kron matrix_transpose max meshgrid min moveaxis
-    nan_to_num nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar ones_like
-    permute_dims piecewise prod ptp ravel real real_if_close reshape roll rollaxis rot90 round
-    select sinc split squeeze stack std sum swapaxes tile transpose trapezoid tri tril triu
-    unstack unwrap vander var vsplit vstack zeros_like
+    array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip column_stack
+    copy corrcoef count_nonzero cov cross cumprod cumsum cumulative_prod cumulative_sum delete
+    diff dsplit dstack ediff1d expand_dims fft.fftshift fft.ifftshift fix flip fliplr flipud
+    full_like gradient hsplit hstack imag indices insert isclose iscomplex isneginf isposinf
+    isreal kron linalg.matrix_norm linalg.vector_norm matrix_transpose max meshgrid
+    min moveaxis nan_to_num nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum
+    nanvar ones_like outer pad permute_dims piecewise polyval prod ptp ravel real real_if_close
+    reshape resize roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes
+    tensordot tile transpose trapezoid tri tril triu unstack unwrap vander var vsplit vstack
+    zeros_like
     """
 )
+
+# The same, but where a method of a scalar of NumPy's makes the result, an array of NumPy's.
+REWRAPPED = _words("linalg.norm mean")
 
 # NumPy's classes whose objects make or take arrays: by a proxy they make and take ours.
 PROXIED = _words(

@@ -26,18 +26,28 @@ def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> An
 
 
 def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`ufunc(…, out=array)` where the core can do it."""
+    """`ufunc(…, out=array)` where the core can do it; `out=...` asks for an array of any kind."""
     given = kwargs.get("out")
     out = given[0] if isinstance(given, tuple) and len(given) == 1 else given
-    if not (
-        ufunc._native and len(kwargs) == 1 and isinstance(out, core.ndarray) and out._writeable
-    ):
+    if not (ufunc._native and kwargs.keys() <= _KEPT and len(args) == ufunc.nin):
         return NotImplemented
-    value = ufunc(*args)
-    if not (isinstance(value, core.ndarray) and _fits(value, out)):
+    if out is not ... and not (isinstance(out, core.ndarray) and out._writeable):
         return NotImplemented
-    out[...] = value
-    return out
+    try:
+        value = ufunc(*args)
+    except ValueError:  # of all that may be wrong, NumPy has its order
+        return NotImplemented
+    if out is ...:
+        return value if isinstance(value, core.ndarray) else NotImplemented
+    if not (isinstance(value, core.ndarray) and _fits(value, out, kwargs.get("casting"))):
+        return NotImplemented
+    target: Any = out
+    target[...] = value
+    return target
+
+
+# Keyword arguments under which the values are the same as without.
+_KEPT = {"casting", "out", "subok"}
 
 
 def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -79,9 +89,15 @@ def _reduce(
     return called(self._numpy, "reduce", (array,), options)
 
 
-def _fits(value: Any, out: Any) -> bool:
+def _fits(value: Any, out: Any, casting: Any = None) -> bool:
     same = isinstance(out, core.ndarray) and out._writeable and value.shape == out.shape
-    return same and numpy.can_cast(value.dtype, out.dtype, "same_kind")
+    return same and numpy.can_cast(value.dtype, out.dtype, casting or "same_kind")
+
+
+def _outer(self: Any, A: Any, B: Any, /, **kwargs: Any) -> Any:
+    if not (isinstance(A, core.ndarray) and isinstance(B, core.ndarray)):
+        return called(self._numpy, "outer", (A, B), kwargs)
+    return self(A.reshape(A.shape + (1,) * B.ndim), B, **kwargs)
 
 
 def _method(name: str) -> Callable[..., Any]:
@@ -97,7 +113,8 @@ def _reduced_by_name(self: Any) -> str:
     return str(self.__name__)
 
 
-METHODS = {name: _method(name) for name in ("accumulate", "at", "outer", "reduceat")}
+METHODS = {name: _method(name) for name in ("accumulate", "at", "reduceat")}
+METHODS["outer"] = _outer
 METHODS["reduce"] = _reduce
 METHODS["__reduce__"] = _reduced_by_name
 

@@ -40,7 +40,8 @@ def run(np, program, make):
         except Exception as error:
             raised = type(error).__name__, plain(str(error))
     written = [described(np, array) for array in arrays]
-    warned = tuple((w.category.__name__, plain(str(w.message))) for w in caught)
+    # Ours come when the work is done, each once: order and number mean nothing.
+    warned = tuple(sorted({(w.category.__name__, plain(str(w.message))) for w in caught}))
     return Outcome(value, shared, written, warned, raised)
 
 

@@ -8,7 +8,7 @@ OTHERS = ["M8[D]", "m8[s]", STRUCTURED, "O", "U3", "S2", ">i4"]
 DTYPES = [numpy.dtype(kind) for kind in NATIVE + OTHERS]
 NUMBERS = [numpy.dtype(kind) for kind in NATIVE]
 FLOATS = [numpy.dtype(kind) for kind in "efdFD"]
-FEW = [numpy.dtype(kind) for kind in "?bLedDO"]
+FEW = [numpy.dtype(kind) for kind in "?LedDO"]
 
 SHAPES = [(), (0,), (1,), (7,), (3, 0), (5, 3), (2, 3, 4)]
 

@@ -38,7 +38,7 @@ impl<'a> Operand<'a> {
     }
 
     fn is_same(&self, other: &Operand<'_>) -> bool {
-        self.buffer.is_same(other.buffer) && self.view == other.view
+        self.buffer.is_same(other.buffer) && self.view.is_same(other.view)
     }
 
     fn may_overlap(&self, other: &Operand<'_>) -> bool {

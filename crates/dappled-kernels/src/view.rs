@@ -35,10 +35,11 @@ impl View {
     /// All of a buffer in C order: the last axis runs fastest.
     pub fn c_order(dtype: DType, shape: &[usize]) -> Self {
         let mut strides: Axes<isize> = smallvec![0; shape.len()];
-        let mut step = dtype.itemsize() as isize;
+        // As in NumPy, an empty array has none.
+        let mut step = if shape.contains(&0) { 0 } else { dtype.itemsize() as isize };
         for (stride, &size) in strides.iter_mut().zip(shape).rev() {
             *stride = step;
-            step *= size.max(1) as isize;
+            step *= size as isize;
         }
         Self { dtype, offset: 0, shape: shape.into(), strides }
     }
@@ -98,6 +99,15 @@ impl View {
             fits
         };
         self.is_empty() || axes.all(in_order)
+    }
+
+    /// Has every index its element in the same place? Strides along axes of one element say nothing.
+    pub fn is_same(&self, other: &View) -> bool {
+        let steps = self.strides.iter().zip(&other.strides).zip(&self.shape);
+        (self.dtype, self.offset, &self.shape) == (other.dtype, other.offset, &other.shape) && {
+            steps
+        }
+        .all(|((own, other), &size)| size == 1 || own == other)
     }
 
     /// The bytes between the lowest and the highest that it reaches.

@@ -85,7 +85,7 @@ impl Raise for GraphError {
         let text = self.to_string();
         match self {
             GraphError::View(ViewError::Key(error)) => error.raise(),
-            GraphError::View(ViewError::Axis { axis, ndim }) => axis_error(axis, ndim),
+            GraphError::View(ViewError::Axis { axis, ndim }) => axis_error(axis, ndim, None),
             GraphError::View(_)
             | GraphError::Assigned { .. }
             | GraphError::Piece
@@ -99,10 +99,11 @@ impl Raise for GraphError {
     }
 }
 
-fn axis_error(axis: i64, ndim: usize) -> PyErr {
+/// NumPy's AxisError; `name` is the argument's, where NumPy says it.
+pub fn axis_error(axis: i64, ndim: usize, name: Option<&str>) -> PyErr {
     Python::attach(|py| {
         let make = || -> PyResult<Bound<'_, PyAny>> {
-            py.import("numpy.exceptions")?.getattr("AxisError")?.call1((axis, ndim))
+            py.import("numpy.exceptions")?.getattr("AxisError")?.call1((axis, ndim, name))
         };
         make().map_or_else(|error| error, PyErr::from_value)
     })

@@ -274,7 +274,7 @@ impl NdArray {
     /// Computes what is pending.
     fn _compute(&self, py: Python<'_>) -> PyResult<()> {
         match self.array() {
-            Some(array) => exclusive(py, usize::MAX, || array.compute()).map_err(Raise::raise),
+            Some(array) => exclusive(py, usize::MAX, || array.compute()),
             None => Ok(()),
         }
     }
@@ -284,8 +284,7 @@ impl NdArray {
 pub fn result(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     match array.shape().is_empty() {
         true => {
-            let value =
-                exclusive(py, 1, || array.element(array.view().offset)).map_err(Raise::raise)?;
+            let value = exclusive(py, 1, || array.element(array.view().offset))?;
             scalars::to_numpy(py, value)
         }
         false => Ok(Bound::new(py, NdArray::owned(array))?.into_any()),

@@ -12,7 +12,6 @@ use super::exclusive::exclusive;
 use super::lending::{borrowed, lent};
 use super::session::session;
 use super::{dtypes, given};
-use crate::errors::Raise;
 
 /// Our array over the memory of NumPy's, without a copy on one rank. On several, each rank takes
 /// its part of what is the same on all.
@@ -30,7 +29,7 @@ pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, NdAr
     match session.fabric().size() {
         1 => Bound::new(py, NdArray::foreign(foreign, base, writeable)),
         _ => {
-            let copy = exclusive(py, usize::MAX, || foreign.copied()).map_err(Raise::raise)?;
+            let copy = exclusive(py, usize::MAX, || foreign.copied())?;
             Bound::new(py, NdArray::owned(copy))
         }
     }

@@ -3,7 +3,12 @@
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 
+use dappled::graph::GraphError;
 use pyo3::prelude::*;
+
+use super::origin::handle;
+use super::session::session;
+use crate::errors::Raise;
 
 static LOCK: Mutex<()> = Mutex::new(());
 
@@ -16,8 +21,22 @@ thread_local! {
 const LARGE: usize = 1 << 14;
 
 /// Does something with arrays while no other thread does; other Python threads may run meanwhile
-/// if it is about many elements, or if it has to wait.
-pub fn exclusive<T: Send>(py: Python<'_>, elements: usize, act: impl FnOnce() -> T + Send) -> T {
+/// if it is about many elements, or if it has to wait. Then errors are raised, and what operations
+/// signalled is warned of.
+pub fn exclusive<T: Send>(
+    py: Python<'_>,
+    elements: usize,
+    act: impl FnOnce() -> Result<T, GraphError> + Send,
+) -> PyResult<T> {
+    let done = alone(py, elements, act).map_err(Raise::raise)?;
+    let notices = session(py)?.take_notices();
+    if !notices.is_empty() {
+        handle(py, notices)?;
+    }
+    Ok(done)
+}
+
+fn alone<T: Send>(py: Python<'_>, elements: usize, act: impl FnOnce() -> T + Send) -> T {
     if HELD.get() {
         return act();
     }

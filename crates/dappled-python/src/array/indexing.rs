@@ -92,10 +92,7 @@ impl NdArray {
         match found.is_element {
             true => {
                 let offset = found.view.offset;
-                scalars::to_numpy(
-                    py,
-                    exclusive(py, 1, || array.element(offset)).map_err(Raise::raise)?,
-                )
+                scalars::to_numpy(py, exclusive(py, 1, || array.element(offset))?)
             }
             false => NdArray::view_of(slf, found.view),
         }
@@ -127,5 +124,5 @@ pub fn written(py: Python<'_>, target: &Array, value: &Argument<'_>) -> PyResult
         Argument::Theirs(array) => Operand::Array(array),
         Argument::Strong(value) | Argument::Weak(_, value) => Operand::Scalar(*value),
     };
-    exclusive(py, target.view().len(), || target.assign(operand)).map_err(Raise::raise)
+    exclusive(py, target.view().len(), || target.assign(operand))
 }

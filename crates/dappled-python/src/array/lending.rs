@@ -74,11 +74,10 @@ pub fn borrowed(array: &Bound<'_, PyUntypedArray>) -> Option<(Buffer, View)> {
 
 /// A NumPy array of all elements: the memory itself where it is whole, else gathered.
 pub fn lent<'py>(py: Python<'py>, array: &Array, writeable: bool) -> PyResult<Bound<'py, PyAny>> {
-    use crate::errors::Raise;
     let whole = match array.is_whole() {
         true => array.clone(),
-        false => exclusive(py, usize::MAX, || array.gathered()).map_err(Raise::raise)?,
+        false => exclusive(py, usize::MAX, || array.gathered())?,
     };
-    let loan = exclusive(py, whole.view().len(), || whole.lend()).map_err(Raise::raise)?;
+    let loan = exclusive(py, whole.view().len(), || whole.lend())?;
     numpy_array(py, loan, whole.view(), writeable)
 }

@@ -11,6 +11,7 @@ mod given;
 mod indexing;
 mod lending;
 mod operators;
+mod origin;
 mod placement;
 mod reducing;
 mod scalars;
@@ -29,7 +30,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(conversion::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::unwrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::full, module)?)?;
-    module.add_function(wrap_pyfunction!(ufunc::native_names, module)?)?;
     module.add_function(wrap_pyfunction!(ufunc::where_, module)?)?;
     module.add_function(wrap_pyfunction!(session::ranks, module)?)?;
     module.add_function(wrap_pyfunction!(session::rank, module)?)?;

@@ -1,13 +1,13 @@
 //! Python's operators.
 
-use dappled_kernels::{DType, Op};
+use dappled_kernels::Op;
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 
 use super::class::NdArray;
 use super::slow;
-use super::ufunc::{apply, numpy_name, updated};
+use super::ufunc::{apply, updated};
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -60,7 +60,7 @@ fn by_numpy<'py>(
 fn in_place<'py>(op: Op, own: &Bound<'py, NdArray>, other: &Object<'py>) -> PyResult<()> {
     match own.get().is_writeable() && updated(own.py(), op, own.get(), other)? {
         true => Ok(()),
-        false => in_place_by_numpy(numpy_name(op), own, other),
+        false => in_place_by_numpy(op.numpy_name(), own, other),
     }
 }
 
@@ -70,26 +70,6 @@ fn in_place_by_numpy<'py>(
     other: &Object<'py>,
 ) -> PyResult<()> {
     slow::function(own.py(), "in_place")?.call1((name, own, other)).map(drop)
-}
-
-/// `a ** 2` and its like, which NumPy does by cheaper functions.
-fn power<'py>(own: &Bound<'py, NdArray>, exponent: &Object<'py>) -> PyResult<Object<'py>> {
-    let weak = super::scalars::weak(exponent);
-    let number = weak.and_then(|(_, value)| value.cast(DType::Float64).get::<f64>());
-    let cheaper =
-        own.get().array().zip(number).and_then(|(array, number)| cheap(array.dtype(), number));
-    match cheaper {
-        Some(op) => apply(own.py(), op, &[own.as_any()]),
-        None => by_numpy("power", own.as_any(), exponent, exponent),
-    }
-}
-
-fn cheap(dtype: DType, exponent: f64) -> Option<Op> {
-    match exponent {
-        2.0 if dtype != DType::Bool => Some(Op::Square),
-        0.5 if !dtype.is_integral() && Op::Sqrt.has_loop(dtype) => Some(Op::Sqrt),
-        _ => None,
-    }
 }
 
 #[pymethods]
@@ -149,16 +129,16 @@ impl NdArray {
         binary(Op::Xor, other, slf, other)
     }
     fn __lshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        by_numpy("left_shift", slf, other, other)
+        binary(Op::LeftShift, slf, other, other)
     }
     fn __rlshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        by_numpy("left_shift", other, slf, other)
+        binary(Op::LeftShift, other, slf, other)
     }
     fn __rshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        by_numpy("right_shift", slf, other, other)
+        binary(Op::RightShift, slf, other, other)
     }
     fn __rrshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        by_numpy("right_shift", other, slf, other)
+        binary(Op::RightShift, other, slf, other)
     }
     fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         by_numpy("matmul", slf, other, other)
@@ -178,7 +158,7 @@ impl NdArray {
         modulo: &Object<'py>,
     ) -> PyResult<Object<'py>> {
         match modulo.is_none() {
-            true => power(slf, other),
+            true => binary(Op::Power, slf, other, other),
             false => Ok(slf.py().NotImplemented().into_bound(slf.py())),
         }
     }
@@ -188,7 +168,7 @@ impl NdArray {
         modulo: &Object<'py>,
     ) -> PyResult<Object<'py>> {
         match modulo.is_none() {
-            true => by_numpy("power", other, slf, other),
+            true => binary(Op::Power, other, slf, other),
             false => Ok(slf.py().NotImplemented().into_bound(slf.py())),
         }
     }
@@ -211,7 +191,7 @@ impl NdArray {
         apply(slf.py(), Op::Negative, &[slf.as_any()])
     }
     fn __pos__<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
-        slow::ufunc(slf.py(), "positive", &[slf.as_any()])
+        apply(slf.py(), Op::Positive, &[slf.as_any()])
     }
     fn __abs__<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
         apply(slf.py(), Op::Absolute, &[slf.as_any()])
@@ -247,17 +227,17 @@ impl NdArray {
         in_place(Op::Xor, slf, other)
     }
     fn __ilshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
-        in_place_by_numpy("left_shift", slf, other)
+        in_place(Op::LeftShift, slf, other)
     }
     fn __irshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
-        in_place_by_numpy("right_shift", slf, other)
+        in_place(Op::RightShift, slf, other)
     }
     fn __ipow__<'py>(
         slf: &Bound<'py, Self>,
         other: &Object<'py>,
         _modulo: &Object<'py>,
     ) -> PyResult<()> {
-        in_place_by_numpy("power", slf, other)
+        in_place(Op::Power, slf, other)
     }
     fn __imatmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
         in_place_by_numpy("matmul", slf, other)

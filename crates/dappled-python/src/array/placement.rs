@@ -30,7 +30,7 @@ impl NdArray {
     fn local<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let Some(array) = slf.get().array() else { return slf.getattr("_held") };
-        let piece = exclusive(py, usize::MAX, || array.piece()).map_err(Raise::raise)?;
+        let piece = exclusive(py, usize::MAX, || array.piece())?;
         numpy_array(py, piece.loan, &piece.view, slf.get().is_writeable())
     }
 
@@ -48,15 +48,14 @@ impl NdArray {
     ) -> PyResult<Bound<'py, NdArray>> {
         let array = self.ours().map_err(|_| not_native())?;
         let target = &distribution.get().inner;
-        let moved =
-            exclusive(py, usize::MAX, || array.redistributed(target)).map_err(Raise::raise)?;
+        let moved = exclusive(py, usize::MAX, || array.redistributed(target))?;
         Bound::new(py, NdArray::owned(moved))
     }
 
     /// What would be done to compute what is pending.
     fn _explain(&self, py: Python<'_>) -> PyResult<String> {
         let array = self.ours().map_err(|_| not_native())?;
-        exclusive(py, usize::MAX, || array.explain()).map_err(Raise::raise)
+        exclusive(py, usize::MAX, || array.explain())
     }
 }
 

@@ -38,7 +38,7 @@ pub fn reduce<'py>(
         return Ok(None);
     }
     let folding = Folding { fold, axes, dtype, initial };
-    let folded = exclusive(py, ours.view().len(), || ours.fold(&folding)).map_err(Raise::raise)?;
+    let folded = exclusive(py, ours.view().len(), || ours.fold(&folding))?;
     result(py, if keepdims { folded } else { folded.without(&folding.axes) }).map(Some)
 }
 

@@ -3,15 +3,15 @@
 use dappled::graph::{Array, GraphError};
 use dappled::view;
 use dappled_kernels::{Casting, Kind, View, can_cast};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyEllipsis, PyTuple};
 
 use super::class::NdArray;
 use super::conversion::{axes_argument, shape_argument};
 use super::exclusive::exclusive;
 use super::{dtypes, scalars, slow};
-use crate::errors::Raise;
+use crate::errors::{Raise, axis_error};
 
 fn raised(error: view::ViewError) -> PyErr {
     GraphError::from(error).raise()
@@ -47,8 +47,7 @@ fn reshape<'py>(
             Err(PyValueError::new_err("Unable to avoid creating a copy while reshaping."))
         }
         _ => {
-            let copy =
-                exclusive(py, array.view().len(), || array.copied()).map_err(Raise::raise)?;
+            let copy = exclusive(py, array.view().len(), || array.copied())?;
             let view = view::reshaped(copy.view(), shape).expect("in C order any shape is a view");
             owned(py, copy.with_view(view))
         }
@@ -58,7 +57,7 @@ fn reshape<'py>(
 /// A copy whose axes lie in this order in memory.
 fn copied_in(py: Python<'_>, array: &Array, order: &[usize]) -> PyResult<Array> {
     let turned = array.transposed(order);
-    let copy = exclusive(py, turned.view().len(), || turned.copied()).map_err(Raise::raise)?;
+    let copy = exclusive(py, turned.view().len(), || turned.copied())?;
     Ok(copy.transposed(&view::moved(order)))
 }
 
@@ -116,13 +115,12 @@ impl NdArray {
             return slow::function(slf.py(), "method")?.call1((slf, "swapaxes", (axis1, axis2)));
         };
         let ndim = array.shape().len();
-        let axis = |given| match view::axis(given, ndim) {
-            Err(_) => Err(PyValueError::new_err(format!("bad axis argument to swapaxes: {given}"))),
+        let axis = |given: i64, name: &str| match view::axis(given, ndim) {
             Ok(axis) => Ok(axis),
+            Err(_) => Err(axis_error(given, ndim, Some(name))),
         };
-        let (first, second) = (view::axis(axis1, ndim).map_err(raised), axis(axis2));
         let mut order: Vec<usize> = (0..ndim).collect();
-        order.swap(first?, second.or_else(|_| view::axis(axis2, ndim).map_err(raised))?);
+        order.swap(axis(axis1, "axis1")?, axis(axis2, "axis2")?);
         NdArray::view_of(slf, view::permuted(array.view(), &order))
     }
 
@@ -135,7 +133,10 @@ impl NdArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let Some(array) = slf.get().array() else {
-            return slow::function(slf.py(), "method")?.call1((slf, "reshape", shape));
+            let options = PyDict::new(slf.py());
+            options.set_item("order", order)?;
+            options.set_item("copy", copy)?;
+            return slow::function(slf.py(), "method")?.call1((slf, "reshape", shape, options));
         };
         let shape = view::resolved(&shape_argument(&spread(shape)?)?, array.view().len());
         let shape = shape.map_err(raised)?;
@@ -190,6 +191,8 @@ impl NdArray {
         let (own, ndim) = (array.view(), array.shape().len());
         let dropped: Vec<usize> = match axis {
             None => (0..ndim).filter(|&axis| own.shape[axis] == 1).collect(),
+            // As in NumPy, of no axis at all the first and the last may be taken away.
+            Some(axes) if ndim == 0 && matches!(axes_argument(axes)?[..], [0 | -1]) => vec![],
             Some(axes) => {
                 let axes = axes_argument(axes)?.into_iter().map(|axis| view::axis(axis, ndim));
                 axes.collect::<Result<_, _>>().map_err(raised)?
@@ -198,6 +201,9 @@ impl NdArray {
         if dropped.iter().any(|&axis| own.shape[axis] != 1) {
             let message = "cannot select an axis to squeeze out which has size not equal to one";
             return Err(PyValueError::new_err(message));
+        }
+        if dropped.is_empty() {
+            return Ok(slf.clone().into_any());
         }
         let kept: Vec<usize> = (0..ndim).filter(|axis| !dropped.contains(axis)).collect();
         NdArray::view_of(slf, view::permuted(own, &kept))
@@ -316,14 +322,14 @@ impl NdArray {
             };
         }
         let cast = exclusive(py, array.view().len(), || array.transposed(&wanted).cast(to));
-        let cast = cast.map_err(Raise::raise)?;
+        let cast = cast?;
         owned(py, cast.transposed(&view::moved(&wanted)))
     }
 
     /// Writes one value everywhere.
     fn fill<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         slf.get().check_writeable()?;
-        slf.as_any().set_item(pyo3::types::PyEllipsis::get(slf.py()), value)
+        slf.as_any().set_item(PyEllipsis::get(slf.py()), value)
     }
 
     /// One element as Python's number.
@@ -335,8 +341,7 @@ impl NdArray {
         let py = slf.py();
         match slf.get().array() {
             Some(array) if args.is_empty() && array.view().len() == 1 => {
-                let value = exclusive(py, 1, || array.element(array.view().offset))
-                    .map_err(Raise::raise)?;
+                let value = exclusive(py, 1, || array.element(array.view().offset))?;
                 scalars::to_python(py, value)
             }
             _ => slow::function(py, "item")?.call1((slf, args)),
@@ -357,8 +362,10 @@ impl NdArray {
 
     #[setter]
     fn set_real<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        let real = slf.getattr("real")?;
-        real.set_item(pyo3::types::PyEllipsis::get(slf.py()), value)
+        match slf.get().array() {
+            Some(_) => slf.getattr("real")?.set_item(PyEllipsis::get(slf.py()), value),
+            None => slf.getattr("_held")?.setattr("real", value),
+        }
     }
 
     /// The imaginary part: a view, or zeros that may not be written.
@@ -386,10 +393,11 @@ impl NdArray {
     #[setter]
     fn set_imag<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         match slf.get().array() {
-            Some(array) if array.dtype().kind() != Kind::Complex => Err(
-                pyo3::exceptions::PyTypeError::new_err("array does not have imaginary part to set"),
-            ),
-            _ => slf.getattr("imag")?.set_item(pyo3::types::PyEllipsis::get(slf.py()), value),
+            Some(array) if array.dtype().kind() == Kind::Complex => {
+                slf.getattr("imag")?.set_item(PyEllipsis::get(slf.py()), value)
+            }
+            Some(_) => Err(PyTypeError::new_err("array does not have imaginary part to set")),
+            None => slf.getattr("_held")?.setattr("imag", value),
         }
     }
 }
@@ -417,7 +425,8 @@ impl NdArray {
 fn part_of_complex(view: &View, at: usize) -> View {
     View {
         dtype: view.dtype.real(),
-        offset: view.offset + at,
+        // Of no elements the base may have no bytes at all.
+        offset: if view.is_empty() { view.offset } else { view.offset + at },
         shape: view.shape.clone(),
         strides: view.strides.clone(),
     }

@@ -1,6 +1,6 @@
 //! Operations, element by element, on whatever Python hands over.
 
-use dappled::graph::{Given, common, loop_dtype, ufunc, ufunc_in_place};
+use dappled::graph::{Given, Request, common, loop_dtype, ufunc, ufunc_in_place};
 use dappled_kernels::{Casting, DType, Op, can_cast};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -8,49 +8,12 @@ use pyo3::types::{PyDict, PyTuple};
 use super::class::{NdArray, result};
 use super::exclusive::exclusive;
 use super::given::{Argument, argument};
+use super::origin::{must_report, origin};
 use super::session::session;
 use super::slow;
-use crate::errors::Raise;
 
 /// Arguments: never more than three.
 type Few<T> = smallvec::SmallVec<[T; 3]>;
-
-/// The operations by NumPy's names of them.
-const NAMES: [(&str, Op); 22] = [
-    ("add", Op::Add),
-    ("subtract", Op::Subtract),
-    ("multiply", Op::Multiply),
-    ("divide", Op::Divide),
-    ("floor_divide", Op::FloorDivide),
-    ("remainder", Op::Remainder),
-    ("minimum", Op::Minimum),
-    ("maximum", Op::Maximum),
-    ("bitwise_and", Op::And),
-    ("bitwise_or", Op::Or),
-    ("bitwise_xor", Op::Xor),
-    ("equal", Op::Equal),
-    ("not_equal", Op::NotEqual),
-    ("less", Op::Less),
-    ("less_equal", Op::LessEqual),
-    ("greater", Op::Greater),
-    ("greater_equal", Op::GreaterEqual),
-    ("negative", Op::Negative),
-    ("absolute", Op::Absolute),
-    ("sqrt", Op::Sqrt),
-    ("square", Op::Square),
-    ("invert", Op::Not),
-];
-
-/// NumPy's name of an operation.
-pub fn numpy_name(op: Op) -> &'static str {
-    NAMES.iter().find(|known| known.1 == op).map_or("where", |known| known.0)
-}
-
-/// The names of the ufuncs that are native.
-#[pyfunction]
-pub fn native_names() -> Vec<&'static str> {
-    NAMES.iter().map(|known| known.0).collect()
-}
 
 /// An operation; by NumPy where an argument or the loop is not native.
 pub fn apply<'py>(
@@ -60,7 +23,7 @@ pub fn apply<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     match native(py, op, objects)? {
         Some(result) => Ok(result),
-        None => slow::ufunc(py, numpy_name(op), objects),
+        None => slow::ufunc(py, op.numpy_name(), objects),
     }
 }
 
@@ -85,12 +48,28 @@ fn computed<'py>(
     arguments: &[Argument<'_>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let given: Few<_> = arguments.iter().map(Argument::given).collect();
-    if !has_array(&given) || native_loop(op, arguments, &given).is_none() {
-        return Ok(None);
-    }
+    let dtype = native_loop(op, arguments, &given).filter(|_| has_array(&given));
+    let Some(dtype) = dtype else { return Ok(None) };
     let (session, size) = (session(py)?, largest(&given));
-    let array = exclusive(py, size, || ufunc(session, op, &given)).map_err(Raise::raise)?;
+    let request = request(py, op, size)?;
+    let strict = is_strict(&request, dtype);
+    let array = exclusive(py, size, || {
+        let array = ufunc(session, request, &given)?;
+        if strict { array.compute().map(|()| array) } else { Ok(array) }
+    })?;
     result(py, array).map(Some)
+}
+
+/// What is asked for; from where, if it is not computed at once.
+fn request(py: Python<'_>, op: Op, size: usize) -> PyResult<Request> {
+    let large = size > session(py)?.limits().at_once;
+    Ok(Request { origin: large.then(|| origin(py)).transpose()?, ..op.into() })
+}
+
+/// Must it be computed now? An integer power may raise by value.
+fn is_strict(request: &Request, dtype: DType) -> bool {
+    let policy = request.origin.as_ref().map_or(0, |origin| origin.policy);
+    (request.op == Op::Power && dtype.is_integral()) || must_report(policy)
 }
 
 fn largest(given: &[Given<'_>]) -> usize {
@@ -129,7 +108,8 @@ pub fn updated<'py>(
         return Ok(false);
     }
     let size = largest(&given);
-    exclusive(py, size, || ufunc_in_place(target, op, &given)).map_err(Raise::raise)?;
+    let request = request(py, op, size)?;
+    exclusive(py, size, || ufunc_in_place(target, request, &given))?;
     Ok(true)
 }
 
@@ -164,7 +144,7 @@ impl Ufunc {
     #[new]
     fn new(numpy: &Bound<'_, PyAny>) -> PyResult<Self> {
         let name: String = numpy.getattr("__name__")?.extract()?;
-        let op = NAMES.iter().find(|known| known.0 == name).map(|known| known.1);
+        let op = Op::from_numpy_name(&name);
         Ok(Self { op, numpy: numpy.clone().unbind() })
     }
 

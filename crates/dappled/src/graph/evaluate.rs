@@ -46,7 +46,7 @@ pub(super) fn write(
     arg: &Arg,
 ) -> Result<(), GraphError> {
     let small = node.layout.is_whole() && view.len() <= session.limits().at_once;
-    if small && written(memory, view, arg)? {
+    if small && written(session, memory, view, arg)? {
         return Ok(());
     }
     let fused = fused(session, arg, view.dtype)?;
@@ -69,7 +69,8 @@ fn run(
     let buffers = buffers(session, &fused.inputs)?;
     let inputs = operands(&buffers, &fused.inputs)?;
     let target = Memory::new(memory, view).map_err(RunError::from)?;
-    engine.run(&inputs, &[target]).map_err(RunError::from)?;
+    let raised = engine.run(&inputs, &[target]).map_err(RunError::from)?;
+    session.notices().add_all(&fused.steps, &raised);
     Ok(())
 }
 

@@ -6,12 +6,15 @@ use dappled_kernels::{DType, Op, Program, Reg, Scalar, View};
 
 use super::evaluate::value;
 use super::node::{Arg, Few, Map, Node, State};
+use super::notice::{Origin, Request};
 use super::{GraphError, Session};
 
 /// A program, and the stored parts that it reads.
 pub(super) struct Fused {
     pub program: Program,
     pub inputs: Vec<(Arc<Node>, View)>,
+    /// What was asked for, for each step.
+    pub steps: Vec<Request>,
 }
 
 /// A program under construction.
@@ -19,9 +22,18 @@ struct Fuse<'a> {
     session: &'a Session,
     inputs: Vec<(Arc<Node>, View)>,
     constants: Vec<Scalar>,
-    steps: Vec<(Op, DType, Vec<Place>)>,
+    steps: Vec<Step>,
+    /// Where the operation was asked for that is being added.
+    origin: Option<Arc<Origin>>,
     /// Where the results of operations are that are a part of the program already.
     known: Vec<(Arc<Node>, View, Place)>,
+}
+
+/// One operation, with the places of its arguments.
+struct Step {
+    request: Request,
+    dtype: DType,
+    args: Vec<Place>,
 }
 
 /// Where a value of the program is, before all inputs and constants are known.
@@ -38,21 +50,21 @@ pub(super) fn fused(session: &Session, arg: &Arg, dtype: DType) -> Result<Fused,
     let mut fuse = Fuse::new(session);
     let place = fuse.place(arg)?;
     let place = fuse.cast(place, arg.dtype(), dtype);
-    Ok(Fused { program: fuse.finished(place), inputs: fuse.inputs })
+    Ok(fuse.fused(place))
 }
 
 /// The program of an operation itself, whatever its node is noted for.
 pub(super) fn fused_map(session: &Session, node: &Node, map: &Map) -> Result<Fused, GraphError> {
     let mut fuse = Fuse::new(session);
     let place = fuse.map(map, map.args.clone())?;
-    let place = fuse.cast(place, map.op.result(map.dtype), node.base.dtype);
-    Ok(Fused { program: fuse.finished(place), inputs: fuse.inputs })
+    let place = fuse.cast(place, map.request.op.result(map.dtype), node.base.dtype);
+    Ok(fuse.fused(place))
 }
 
 impl<'a> Fuse<'a> {
     fn new(session: &'a Session) -> Self {
         let (inputs, constants, steps, known) = Default::default();
-        Self { session, inputs, constants, steps, known }
+        Self { session, inputs, constants, steps, origin: None, known }
     }
 
     fn place(&mut self, arg: &Arg) -> Result<Place, GraphError> {
@@ -93,21 +105,30 @@ impl<'a> Fuse<'a> {
         let mut places = Vec::with_capacity(args.len());
         for (position, arg) in args.iter().enumerate() {
             let place = self.place(arg)?;
-            places.push(self.cast(place, arg.dtype(), map.op.argument(map.dtype, position)));
+            self.origin = map.request.origin.clone();
+            places.push(self.cast(
+                place,
+                arg.dtype(),
+                map.request.op.argument(map.dtype, position),
+            ));
         }
-        Ok(self.step(map.op, map.dtype, places))
+        Ok(self.step(map.request.clone(), map.dtype, places))
     }
 
     fn cast(&mut self, place: Place, from: DType, to: DType) -> Place {
         match place {
             _ if from == to => place,
             Place::Constant(at) => self.constant(self.constants[at].cast(to)),
-            _ => self.step(Op::Cast(to), from, vec![place]),
+            _ => self.step(
+                Request { origin: self.origin.clone(), ..Op::Cast(to).into() },
+                from,
+                vec![place],
+            ),
         }
     }
 
-    fn step(&mut self, op: Op, dtype: DType, places: Vec<Place>) -> Place {
-        self.steps.push((op, dtype, places));
+    fn step(&mut self, request: Request, dtype: DType, places: Vec<Place>) -> Place {
+        self.steps.push(Step { request, dtype, args: places });
         Place::Step(self.steps.len() - 1)
     }
 
@@ -126,12 +147,18 @@ impl<'a> Fuse<'a> {
         }))
     }
 
+    fn fused(self, result: Place) -> Fused {
+        let program = self.finished(result);
+        let steps = self.steps.into_iter().map(|step| step.request).collect();
+        Fused { program, inputs: self.inputs, steps }
+    }
+
     fn finished(&self, result: Place) -> Program {
         let dtypes = self.inputs.iter().map(|(_, view)| view.dtype).collect();
         let mut program = Program::new(dtypes, self.constants.clone());
-        for (op, dtype, places) in &self.steps {
-            let args: Vec<Reg> = places.iter().map(|&place| register(&program, place)).collect();
-            program.push(*op, *dtype, &args);
+        for Step { request, dtype, args } in &self.steps {
+            let args: Vec<Reg> = args.iter().map(|&place| register(&program, place)).collect();
+            program.push(request.op, *dtype, &args);
         }
         program.outputs.push(register(&program, result));
         program

@@ -1,10 +1,11 @@
 //! Operations, element by element: shape, dtype and errors now, values when they are needed.
 
-use dappled_kernels::{Axes, DType, Op, Scalar, View};
+use dappled_kernels::{Axes, DType, Scalar, View};
 
 use super::evaluate::value;
 use super::layout::Layout;
 use super::node::{Arg, Few, Map, Node, State};
+use super::notice::Request;
 use super::session::HEAVIEST;
 use super::small::computed;
 use super::{Array, GraphError, Session};
@@ -50,7 +51,7 @@ impl Operand<'_> {
 /// An operation in a loop of this dtype on operands that broadcast; at least one is an array.
 pub fn map(
     session: &Session,
-    op: Op,
+    request: Request,
     dtype: DType,
     operands: &[Operand<'_>],
 ) -> Result<Array, GraphError> {
@@ -58,7 +59,7 @@ pub fn map(
     let args: Few<Arg> = operands.iter().map(|operand| operand.arg(&shape)).collect();
     let at_once = operands.iter().any(Operand::is_lent);
     in_memory_order(args, &shape, |args, shape| {
-        element_wise(session, op, dtype, args, shape, at_once)
+        element_wise(session, Asked { request, dtype, args }, shape, at_once)
     })
 }
 
@@ -80,19 +81,23 @@ fn shape_of<'a>(operand: &Operand<'a>) -> Option<&'a [usize]> {
 /// `target op= …`: an operation whose result is written over an array of its shape.
 pub fn update(
     target: &Array,
-    op: Op,
+    request: Request,
     dtype: DType,
     operands: &[Operand<'_>],
 ) -> Result<(), GraphError> {
     let session = target.session();
     let args: Few<Arg> = operands.iter().map(|operand| operand.arg(target.shape())).collect();
-    let base = View::c_order(op.result(dtype), target.shape());
+    let base = View::c_order(request.op.result(dtype), target.shape());
     let small = base.len() <= session.limits().at_once;
-    let state = match small.then(|| computed(op, dtype, &args, base.len())).transpose()?.flatten() {
+    let state = match small
+        .then(|| computed(session, &request, dtype, &args, base.len()))
+        .transpose()?
+        .flatten()
+    {
         Some(memory) => State::Stored(memory),
         None => {
             let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
-            State::Map(Map { op, dtype, args, weight }.into())
+            State::Map(Map { request, dtype, args, weight }.into())
         }
     };
     let layout = if matches!(state, State::Stored(_)) {
@@ -124,22 +129,28 @@ fn in_memory_order(
     Ok(ask(turned.collect(), &turned_shape)?.transposed(&moved(&order)))
 }
 
-fn element_wise(
-    session: &Session,
-    op: Op,
+/// An operation on arguments of one shape.
+struct Asked {
+    request: Request,
     dtype: DType,
     args: Few<Arg>,
+}
+
+fn element_wise(
+    session: &Session,
+    asked: Asked,
     shape: &[usize],
     at_once: bool,
 ) -> Result<Array, GraphError> {
-    let base = View::c_order(op.result(dtype), shape);
+    let Asked { request, dtype, args } = asked;
+    let base = View::c_order(request.op.result(dtype), shape);
     let small = base.len() <= session.limits().at_once;
-    if small && let Some(memory) = computed(op, dtype, &args, base.len())? {
+    if small && let Some(memory) = computed(session, &request, dtype, &args, base.len())? {
         return Ok(Array::whole(session, base, memory));
     }
     let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
     let layout = session.layout(base.dtype, shape);
-    let state = State::Map(Map { op, dtype, args, weight }.into());
+    let state = State::Map(Map { request, dtype, args, weight }.into());
     let node = Node::new(session, base, layout, state);
     if small || at_once || weight > HEAVIEST {
         value(session, &node)?;

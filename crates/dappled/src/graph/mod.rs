@@ -14,6 +14,7 @@
 //! fold, spread_fold a reduction, of memory that is whole; of pieces
 //! fuse              pending nodes as one program
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
+//! notice            what operations signalled
 //! place, explain    where it lies; what would be done
 //! ```
 //!
@@ -29,6 +30,7 @@ mod layout;
 mod map;
 mod memory;
 mod node;
+mod notice;
 mod outside;
 mod place;
 mod quick;
@@ -43,6 +45,7 @@ pub use array::Array;
 pub use fold::Folding;
 pub use map::{Operand, map};
 pub use memory::MemoryStats;
+pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
 pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in_place};
 pub use session::{Limits, Session};

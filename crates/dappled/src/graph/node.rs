@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dappled_kernels::{Buffer, DType, Op, Scalar, View};
+use dappled_kernels::{Buffer, DType, Scalar, View};
 use smallvec::SmallVec;
 
 use super::Session;
 use super::layout::Layout;
 use super::memory::Freed;
+use super::notice::Request;
 use crate::view::{seen, through};
 
 /// One operation, or an array that is stored.
@@ -37,7 +38,7 @@ pub(crate) enum State {
 
 /// An operation, in a loop of this dtype.
 pub(crate) struct Map {
-    pub op: Op,
+    pub request: Request,
     pub dtype: DType,
     pub args: Few<Arg>,
     /// How many operations would have to be done to know its value.

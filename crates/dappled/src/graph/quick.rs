@@ -2,9 +2,10 @@
 //! C order in memory, and numbers.
 
 use dappled_kernels::element::word_bytes;
-use dappled_kernels::{Buffer, DType, Op, Scalar, View, apply};
+use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, View, apply_flagged as apply};
 
 use super::node::Few;
+use super::notice::Request;
 use super::{Array, Given, GraphError, Session};
 use crate::run::RunError;
 
@@ -20,17 +21,18 @@ enum Source {
 /// The result of an operation in a loop of this dtype, if this is the commonest case.
 pub(super) fn quick(
     session: &Session,
-    op: Op,
+    request: &Request,
     dtype: DType,
     given: &[Given<'_>],
 ) -> Result<Option<Array>, GraphError> {
+    let op = request.op;
     let first = given.iter().find_map(|given| match given {
         Given::Array(array) => Some(array),
         _ => None,
     });
     let Some(view) = first.map(|array| array.view()) else { return Ok(None) };
     let len = view.len();
-    if len > session.limits().at_once || op.arity() > 2 {
+    if len == 0 || len > session.limits().at_once || op.arity() > 2 {
         return Ok(None);
     }
     let mut sources: Few<Source> = Few::new();
@@ -41,7 +43,8 @@ pub(super) fn quick(
         }
     }
     let out = Buffer::zeroed(len * op.result(dtype).itemsize());
-    run(op, dtype, &sources, len, &out)?;
+    let flags = run(op, dtype, &sources, len, &out)?;
+    session.notices().add(request.name, flags, None);
     Ok(Some(Array::whole(session, View::c_order(op.result(dtype), &view.shape), out)))
 }
 
@@ -60,28 +63,32 @@ fn source(given: &Given<'_>, like: &View, dtype: DType) -> Option<Source> {
     aligned.then_some(Source::Memory(memory, view.offset))
 }
 
-fn run(op: Op, dtype: DType, sources: &[Source], len: usize, out: &Buffer) -> Result<(), RunError> {
+fn run(
+    op: Op,
+    dtype: DType,
+    sources: &[Source],
+    len: usize,
+    out: &Buffer,
+) -> Result<Flags, RunError> {
     let bytes = len * dtype.itemsize();
     let mut out = out.write()?;
-    match sources {
-        [Source::Memory(a, at)] => apply(op, dtype, &[&a.read()?[*at..*at + bytes]], &mut out)?,
+    let flags = match sources {
+        [Source::Memory(a, at)] => apply(op, dtype, &[&a.read()?[*at..*at + bytes]], &mut out),
         [Source::Memory(a, at), Source::Memory(b, from)] => {
             let (a, b) = (a.read()?, b.read()?);
-            apply(op, dtype, &[&a[*at..*at + bytes], &b[*from..*from + bytes]], &mut out)?;
+            apply(op, dtype, &[&a[*at..*at + bytes], &b[*from..*from + bytes]], &mut out)
         }
         [Source::Memory(a, at), Source::Number(number)] => {
-            let a = a.read()?;
-            repeated(*number, bytes, |b| apply(op, dtype, &[&a[*at..*at + bytes], b], &mut out))?;
+            let a = &a.read()?[*at..*at + bytes];
+            repeated(*number, bytes, |b| apply(op, dtype, &[a, b], &mut out))
         }
         [Source::Number(number), Source::Memory(b, from)] => {
-            let b = b.read()?;
-            repeated(*number, bytes, |a| {
-                apply(op, dtype, &[a, &b[*from..*from + bytes]], &mut out)
-            })?;
+            let b = &b.read()?[*from..*from + bytes];
+            repeated(*number, bytes, |a| apply(op, dtype, &[a, b], &mut out))
         }
         _ => unreachable!("one array at least, and at most two arguments"),
-    }
-    Ok(())
+    };
+    Ok(flags?)
 }
 
 /// A number as often as there are elements.

@@ -4,6 +4,7 @@ use dappled_kernels::{DType, Op, Scalar, Weak, promote, promote_weak};
 
 use super::map::update;
 use super::node::Few;
+use super::notice::Request;
 use super::quick::quick;
 use super::{Array, GraphError, Operand, Session, map};
 
@@ -54,27 +55,61 @@ fn default(weak: Weak) -> DType {
 
 /// The loop of an operation for arguments that meet in this dtype.
 pub fn loop_dtype(op: Op, dtype: DType) -> Result<DType, GraphError> {
-    match op {
-        _ if op.has_loop(dtype) => Ok(dtype),
-        Op::Divide => Ok(DType::Float64),
-        _ => Err(GraphError::NoLoop { op, dtype }),
-    }
+    let native = op.loop_for(dtype).filter(|&dtype| op.has_loop(dtype));
+    native.ok_or(GraphError::NoLoop { op, dtype })
 }
 
 /// An operation as NumPy does it.
-pub fn ufunc(session: &Session, op: Op, given: &[Given<'_>]) -> Result<Array, GraphError> {
-    let dtype = loop_dtype(op, common(given))?;
-    if let Some(result) = quick(session, op, dtype, given)? {
+pub fn ufunc(
+    session: &Session,
+    request: impl Into<Request>,
+    given: &[Given<'_>],
+) -> Result<Array, GraphError> {
+    let request = request.into();
+    let dtype = loop_dtype(request.op, common(given))?;
+    let (request, given) = cheaper(request, dtype, given);
+    if let Some(result) = quick(session, &request, dtype, given)? {
         return Ok(result);
     }
-    map(session, op, dtype, &operands(op, dtype, given))
+    let operands = operands(request.op, dtype, given);
+    map(session, request, dtype, &operands)
 }
 
 /// `target op= given[1]`, the target being the first that is given. The result's dtype must be one
 /// that may be written there.
-pub fn ufunc_in_place(target: &Array, op: Op, given: &[Given<'_>]) -> Result<(), GraphError> {
-    let dtype = loop_dtype(op, common(given))?;
-    update(target, op, dtype, &operands(op, dtype, given))
+pub fn ufunc_in_place(
+    target: &Array,
+    request: impl Into<Request>,
+    given: &[Given<'_>],
+) -> Result<(), GraphError> {
+    let request = request.into();
+    let dtype = loop_dtype(request.op, common(given))?;
+    let (request, given) = cheaper(request, dtype, given);
+    let operands = operands(request.op, dtype, given);
+    update(target, request, dtype, &operands)
+}
+
+/// NumPy's loops of powers of floats do some exponents by cheaper operations, which shows in the
+/// last digit, and for signed zeros and infinities.
+fn cheaper<'a, 'b>(
+    request: Request,
+    dtype: DType,
+    given: &'b [Given<'a>],
+) -> (Request, &'b [Given<'a>]) {
+    let exponent = match given.get(1) {
+        Some(Given::Strong(value) | Given::Weak(_, value)) if request.op == Op::Power => {
+            value.cast(DType::Float64).get::<f64>()
+        }
+        _ => None,
+    };
+    let op = match exponent.filter(|_| matches!(dtype, DType::Float32 | DType::Float64)) {
+        Some(2.0) => Op::Square,
+        Some(1.0) => Op::Positive,
+        Some(0.5) => Op::Sqrt,
+        Some(-1.0) => Op::Reciprocal,
+        _ => return (request, given),
+    };
+    (Request { op, ..request }, &given[..1])
 }
 
 fn operands<'a>(op: Op, dtype: DType, given: &[Given<'a>]) -> Few<Operand<'a>> {
@@ -102,7 +137,7 @@ impl From<f64> for Given<'_> {
 impl Array {
     /// The same values in another dtype.
     pub fn cast(&self, dtype: DType) -> Result<Array, GraphError> {
-        map(self.session(), Op::Cast(dtype), self.dtype(), &[Operand::Array(self)])
+        map(self.session(), Op::Cast(dtype).into(), self.dtype(), &[Operand::Array(self)])
     }
 
     /// `self + with`

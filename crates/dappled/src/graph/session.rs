@@ -11,6 +11,7 @@ use dappled_protocol::Distribution;
 use super::GraphError;
 use super::layout::Layout;
 use super::memory::{Freed, MemoryStats};
+use super::notice::{Notice, Notices};
 use crate::run::RunError;
 
 /// Pending operations are run when there are more than this: counted, never timed, so that every
@@ -53,6 +54,7 @@ struct Shared {
     operations: AtomicU64,
     freed: Arc<Freed>,
     programs: Mutex<HashMap<Program, Arc<Interpreter>>>,
+    notices: Notices,
 }
 
 impl Session {
@@ -69,6 +71,7 @@ impl Session {
             operations: AtomicU64::new(0),
             freed: Arc::default(),
             programs: Mutex::default(),
+            notices: Notices::default(),
         }))
     }
 
@@ -78,7 +81,7 @@ impl Session {
     }
 
     /// From which size on arrays are treated as large.
-    pub(super) fn limits(&self) -> Limits {
+    pub fn limits(&self) -> Limits {
         self.0.limits
     }
 
@@ -90,6 +93,15 @@ impl Session {
     /// What was done with memory so far.
     pub fn memory_stats(&self) -> MemoryStats {
         self.0.freed.stats()
+    }
+
+    /// What operations have signalled since this was last asked.
+    pub fn take_notices(&self) -> Vec<Notice> {
+        self.0.notices.take()
+    }
+
+    pub(super) fn notices(&self) -> &Notices {
+        &self.0.notices
     }
 
     /// The next collective operation; every rank counts the same.

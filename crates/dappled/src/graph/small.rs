@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use dappled_kernels::{Buffer, DType, Op, View, apply};
+use dappled_kernels::{Buffer, DType, Flags, Op, View, apply_flagged};
 
-use super::GraphError;
 use super::node::{Arg, Few, State};
+use super::notice::Request;
+use super::{GraphError, Session};
 use crate::run::RunError;
 
 /// The elements of an argument, one after the other in the loop's dtype.
@@ -13,25 +14,35 @@ type Ready = (Buffer, Range<usize>);
 
 /// The result of an operation on small arguments of the same shape; None if one is not ready.
 pub(super) fn computed(
-    op: Op,
+    session: &Session,
+    request: &Request,
     dtype: DType,
     args: &[Arg],
     len: usize,
 ) -> Result<Option<Buffer>, GraphError> {
+    let op = request.op;
     let arguments = args.iter().enumerate();
-    let arguments = arguments.map(|(at, arg)| ready(arg, op.argument(dtype, at), len));
+    let arguments = arguments.map(|(at, arg)| ready(session, arg, op.argument(dtype, at), len));
     let Some(ready) = arguments.collect::<Result<Option<Few<Ready>>, RunError>>()? else {
         return Ok(None);
     };
     let out = Buffer::zeroed(len * op.result(dtype).itemsize());
-    apply_to(op, dtype, &ready, &out)?;
+    let flags = apply_to(op, dtype, &ready, &out)?;
+    session.notices().add(request.name, flags, None);
     Ok(Some(out))
 }
 
 /// Writes a small argument over a view; false if it is not ready.
-pub(super) fn written(memory: &Buffer, view: &View, arg: &Arg) -> Result<bool, GraphError> {
+pub(super) fn written(
+    session: &Session,
+    memory: &Buffer,
+    view: &View,
+    arg: &Arg,
+) -> Result<bool, GraphError> {
     let item = view.dtype.itemsize();
-    let Some((buffer, bytes)) = ready(arg, view.dtype, view.len())? else { return Ok(false) };
+    let Some((buffer, bytes)) = ready(session, arg, view.dtype, view.len())? else {
+        return Ok(false);
+    };
     if buffer.is_same(memory) {
         return Ok(false);
     }
@@ -50,14 +61,19 @@ pub(super) fn written(memory: &Buffer, view: &View, arg: &Arg) -> Result<bool, G
     Ok(true)
 }
 
-fn apply_to(op: Op, dtype: DType, args: &[Ready], out: &Buffer) -> Result<(), RunError> {
+fn apply_to(op: Op, dtype: DType, args: &[Ready], out: &Buffer) -> Result<Flags, RunError> {
     let claims = args.iter().map(|(buffer, _)| buffer.read()).collect::<Result<Few<_>, _>>()?;
     let slices = claims.iter().zip(args).map(|(claim, (_, bytes))| &claim[bytes.clone()]);
     let slices: Few<&[u8]> = slices.collect();
-    Ok(apply(op, dtype, &slices, &mut out.write()?)?)
+    Ok(apply_flagged(op, dtype, &slices, &mut out.write()?)?)
 }
 
-fn ready(arg: &Arg, dtype: DType, len: usize) -> Result<Option<Ready>, RunError> {
+fn ready(
+    session: &Session,
+    arg: &Arg,
+    dtype: DType,
+    len: usize,
+) -> Result<Option<Ready>, RunError> {
     let (node, view) = match arg {
         Arg::Scalar(value) => return Ok(Some(all(Buffer::full(value.cast(dtype), len)))),
         Arg::Part(node, view) => (node, view),
@@ -72,13 +88,14 @@ fn ready(arg: &Arg, dtype: DType, len: usize) -> Result<Option<Ready>, RunError>
     let item = view.dtype.itemsize();
     let in_place = view.is_contiguous() && (buffer.as_ptr().addr() + view.offset) % item == 0;
     let (buffer, bytes) = match in_place {
+        _ if len == 0 => (buffer, 0..0),
         true => (buffer, view.offset..view.offset + len * item),
         false => all(collected(&buffer, view)?),
     };
     Ok(Some(if view.dtype == dtype {
         (buffer, bytes)
     } else {
-        cast(&buffer, bytes, view.dtype, dtype)?
+        cast(session, &buffer, bytes, (view.dtype, dtype))?
     }))
 }
 
@@ -87,9 +104,15 @@ fn all(buffer: Buffer) -> Ready {
     (buffer, 0..len)
 }
 
-fn cast(buffer: &Buffer, bytes: Range<usize>, from: DType, to: DType) -> Result<Ready, RunError> {
+fn cast(
+    session: &Session,
+    buffer: &Buffer,
+    bytes: Range<usize>,
+    (from, to): (DType, DType),
+) -> Result<Ready, RunError> {
     let out = Buffer::zeroed(bytes.len() / from.itemsize() * to.itemsize());
-    apply(Op::Cast(to), from, &[&buffer.read()?[bytes]], &mut out.write()?)?;
+    let flags = apply_flagged(Op::Cast(to), from, &[&buffer.read()?[bytes]], &mut out.write()?)?;
+    session.notices().add("cast", flags, None);
     Ok(all(out))
 }
 

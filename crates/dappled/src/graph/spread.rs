@@ -6,10 +6,10 @@ use std::sync::Arc;
 use dappled_kernels::{Buffer, View};
 use dappled_protocol::Distribution;
 
-use super::evaluate::{gathered, value};
+use super::evaluate::{gathered, value, write};
 use super::fuse::Fused;
 use super::layout::Layout;
-use super::node::{Arg, Node};
+use super::node::{Arg, Node, State};
 use super::place::whole;
 use super::{GraphError, Session};
 use crate::plan::{Operand, Plan, plan};
@@ -24,13 +24,36 @@ pub(super) fn run(
     view: &View,
     memory: &Buffer,
 ) -> Result<(), GraphError> {
+    if node.layout.is_whole() && through(view, &node.base).is_none() {
+        return run_aside(session, fused, node, view, memory);
+    }
     let (plan, inputs) = planned(session, fused, node, view)?;
     let pieces = inputs.iter().map(|(node, _)| Ok(piece(node, value(session, node)?)));
     let pieces = pieces.collect::<Result<Vec<Piece>, GraphError>>()?;
     let pieces: Vec<&Piece> = pieces.iter().collect();
     let engine = session.engine(&fused.program)?;
     let tag = session.next("an assignment");
-    Ok(run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&piece(node, memory.clone())])?)
+    let target = piece(node, memory.clone());
+    let raised = run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&target])?;
+    session.notices().add_all(&fused.steps, &raised);
+    Ok(())
+}
+
+/// A target that is all here, seen through a view that no plan can follow: the values are brought
+/// together beside it first.
+fn run_aside(
+    session: &Session,
+    fused: &Fused,
+    node: &Arc<Node>,
+    view: &View,
+    memory: &Buffer,
+) -> Result<(), GraphError> {
+    let base = View::c_order(view.dtype, &view.shape);
+    let values = session.freed().memory(base.len() * base.dtype.itemsize());
+    let state = State::Stored(values.clone());
+    let aside = Node::new(session, base.clone(), Layout::Whole, state);
+    run(session, fused, &aside, &base, &values)?;
+    write(session, node, view, memory, &Arg::Part(aside, base))
 }
 
 /// The plan of a program over a view of a node, and the inputs that it reads.

@@ -107,7 +107,7 @@ fn each(array: &Array, folding: &Folding) -> Result<Array, GraphError> {
 fn tree<T: Summand>(array: &Array, folding: &Folding) -> Result<Array, GraphError> {
     let session = array.session();
     let distribution = flat(array);
-    let part = own(array, &distribution)?.cast_copy(T::DTYPE)?;
+    let part = own(array, &distribution)?;
     let memory = super::evaluate::value(session, &part.versions.current())?;
     let range = flat_range(array, &distribution);
     let total = array.view().len() as u64;

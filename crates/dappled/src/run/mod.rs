@@ -7,7 +7,7 @@ mod copy;
 mod piece;
 
 use dappled_fabric::{Fabric, FabricError, Pending, Tag};
-use dappled_kernels::{Buffer, Engine, Error as KernelError, Operand, View};
+use dappled_kernels::{Buffer, Engine, Error as KernelError, Operand, Raised, View};
 
 pub use piece::Piece;
 
@@ -35,19 +35,27 @@ pub fn run(
     engine: &dyn Engine,
     operands: &[&Piece],
     targets: &[&Piece],
-) -> Result<(), RunError> {
+) -> Result<Raised, RunError> {
     let mut pending = post(fabric, tag, plan, operands);
     let written = written(plan, targets);
-    let mut walk =
-        Walk { plan, engine, operands, targets: &written, messages: Vec::new(), moved: Vec::new() };
+    let mut walk = Walk {
+        plan,
+        engine,
+        operands,
+        targets: &written,
+        messages: Vec::new(),
+        moved: Vec::new(),
+        raised: Raised::default(),
+    };
     walk.prepare()?;
     walk.compute_local(&mut pending)?;
     walk.take(pending.wait()?)?;
     walk.compute_others()?;
-    match &plan.scatter {
-        Some(copy) => written.iter().zip(targets).try_for_each(|(from, to)| copied(from, to, copy)),
-        None => Ok(()),
+    let raised = walk.raised;
+    if let Some(copy) = &plan.scatter {
+        written.iter().zip(targets).try_for_each(|(from, to)| copied(from, to, copy))?;
     }
+    Ok(raised)
 }
 
 fn post(fabric: &dyn Fabric, tag: Tag, plan: &Plan, operands: &[&Piece]) -> Pending {
@@ -86,6 +94,8 @@ struct Walk<'a> {
     /// What came, where tiles read it as it is.
     messages: Vec<Option<Piece>>,
     moved: Vec<Piece>,
+    /// What the program signalled.
+    raised: Raised,
 }
 
 impl Walk<'_> {
@@ -102,16 +112,18 @@ impl Walk<'_> {
     }
 
     /// Messages move on between tiles.
-    fn compute_local(&self, pending: &mut Pending) -> Result<(), RunError> {
-        for tile in self.plan.tiles.iter().filter(|tile| self.plan.is_local(tile)) {
+    fn compute_local(&mut self, pending: &mut Pending) -> Result<(), RunError> {
+        let plan = self.plan;
+        for tile in plan.tiles.iter().filter(|tile| plan.is_local(tile)) {
             self.compute(tile)?;
             pending.poll()?;
         }
         Ok(())
     }
 
-    fn compute_others(&self) -> Result<(), RunError> {
-        let mut others = self.plan.tiles.iter().filter(|tile| !self.plan.is_local(tile));
+    fn compute_others(&mut self) -> Result<(), RunError> {
+        let plan = self.plan;
+        let mut others = plan.tiles.iter().filter(|tile| !plan.is_local(tile));
         others.try_for_each(|tile| self.compute(tile))
     }
 
@@ -141,7 +153,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn compute(&self, tile: &Tile) -> Result<(), RunError> {
+    fn compute(&mut self, tile: &Tile) -> Result<(), RunError> {
         let place = |(source, own): (&Source, &&Piece)| {
             let (piece, cells) = match source {
                 Source::Piece(cells) => (*own, cells),
@@ -158,7 +170,8 @@ impl Walk<'_> {
         let outputs =
             outputs.map(|piece| (piece.buffer.clone(), piece.cells(&tile.target, &tile.shape)));
         let outputs: Vec<(Buffer, View)> = outputs.collect();
-        self.engine.run(&memories(&inputs)?, &memories(&outputs)?)?;
+        let raised = self.engine.run(&memories(&inputs)?, &memories(&outputs)?)?;
+        self.raised = std::mem::take(&mut self.raised).join(raised);
         Ok(())
     }
 }

@@ -1,0 +1,132 @@
+//! Where an operation was asked for, and what is to be done about what it signals.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dappled::graph::{Notice, Origin};
+use dappled_kernels::Flags;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString};
+use pyo3::{ffi, intern};
+
+use super::slow;
+
+/// A line of the user's program.
+struct Place {
+    globals: Py<PyAny>,
+    code: Py<PyAny>,
+    line: i32,
+}
+
+/// Three bits for each kind of flag, in this order, which is NumPy's in `numpy.errstate`.
+const KINDS: [&str; 4] = ["divide", "over", "under", "invalid"];
+/// What may be asked for, in the order of its numbers. From the third on it must be done at once.
+const MODES: [&str; 6] = ["ignore", "warn", "raise", "call", "print", "log"];
+const FLAGS: [Flags; 4] = [Flags::DIVIDE, Flags::OVERFLOW, Flags::UNDERFLOW, Flags::INVALID];
+
+/// The origin of an operation that is asked for now.
+pub fn origin(py: Python<'_>) -> PyResult<Arc<Origin>> {
+    let place = place(py)?.map(|place| Arc::new(place) as Arc<dyn Any + Send + Sync>);
+    Ok(Arc::new(Origin { policy: policy(py)?, place }))
+}
+
+/// Must an operation be computed when it is asked for?
+pub fn must_report(policy: u32) -> bool {
+    (0..KINDS.len()).any(|kind| mode(policy, kind) > 1)
+}
+
+fn mode(policy: u32, kind: usize) -> usize {
+    (policy >> (3 * kind) & 7) as usize
+}
+
+/// What `numpy.geterr()` says. NumPy keeps it in a context variable, as one object that is another
+/// one whenever it changes.
+fn policy(py: Python<'_>) -> PyResult<u32> {
+    static VARIABLE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static LAST: Mutex<Option<(Py<PyAny>, u32)>> = Mutex::new(None);
+    let import = || -> PyResult<Py<PyAny>> {
+        Ok(py.import("numpy._core.umath")?.getattr("_extobj_contextvar")?.unbind())
+    };
+    let now = VARIABLE.get_or_try_init(py, import)?.bind(py).call_method0(intern!(py, "get"))?;
+    if let Some((state, policy)) = &*LAST.lock().unwrap_or_else(PoisonError::into_inner)
+        && state.is(&now)
+    {
+        return Ok(*policy);
+    }
+    let policy = read_policy(py)?;
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some((now.unbind(), policy));
+    Ok(policy)
+}
+
+fn read_policy(py: Python<'_>) -> PyResult<u32> {
+    let said = py.import("numpy")?.call_method0("geterr")?;
+    let mut policy = 0;
+    for (kind, name) in KINDS.iter().enumerate() {
+        let mode: String = said.get_item(name)?.extract()?;
+        let number = MODES.iter().position(|known| *known == mode).unwrap_or(1);
+        policy |= (number as u32) << (3 * kind);
+    }
+    Ok(policy)
+}
+
+/// The line of the innermost frame that is not ours.
+fn place(py: Python<'_>) -> PyResult<Option<Place>> {
+    // SAFETY: a borrowed reference to the running frame, or null where there is none.
+    let mut frame = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetFrame().cast()) };
+    while let Some(found) = frame {
+        let globals = found.getattr(intern!(py, "f_globals"))?;
+        if !is_ours(&globals)? {
+            let code = found.getattr(intern!(py, "f_code"))?.unbind();
+            let line = found.getattr(intern!(py, "f_lineno"))?.extract().unwrap_or(1);
+            return Ok(Some(Place { globals: globals.unbind(), code, line }));
+        }
+        let back = found.getattr(intern!(py, "f_back"))?;
+        frame = (!back.is_none()).then_some(back);
+    }
+    Ok(None)
+}
+
+fn is_ours(globals: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = globals.py();
+    let Ok(globals) = globals.cast::<PyDict>() else { return Ok(false) };
+    let Some(name) = globals.get_item(intern!(py, "__name__"))? else { return Ok(false) };
+    let Ok(name) = name.cast::<PyString>() else { return Ok(false) };
+    let name = name.to_string_lossy();
+    Ok(["dappled", "numpy"].iter().any(|package| {
+        name.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }))
+}
+
+/// Does what is to be done about what operations signalled.
+pub fn handle(py: Python<'_>, notices: Vec<Notice>) -> PyResult<()> {
+    for notice in notices {
+        if notice.flags.contains(Flags::NEGATIVE_POWER) {
+            let message = "Integers to negative integer powers are not allowed.";
+            return Err(PyValueError::new_err(message));
+        }
+        report(py, &notice)?;
+    }
+    Ok(())
+}
+
+fn report(py: Python<'_>, notice: &Notice) -> PyResult<()> {
+    let policy = match &notice.origin {
+        Some(origin) => origin.policy,
+        None => policy(py)?,
+    };
+    let place = match &notice.origin {
+        Some(origin) => origin.place.clone().and_then(|place| place.downcast::<Place>().ok()),
+        None => place(py)?.map(Arc::new),
+    };
+    for (kind, flag) in FLAGS.iter().enumerate() {
+        let mode = mode(policy, kind);
+        if notice.flags.contains(*flag) && mode > 0 {
+            let at = place.as_ref().map(|place| (&place.code, place.line, &place.globals));
+            let report = slow::function(py, "report")?;
+            report.call1((notice.operation, KINDS[kind], MODES[mode], at))?;
+        }
+    }
+    Ok(())
+}
