@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as _numpy
 
-from dappled import _methods
+from dappled import _job, _methods
 from dappled import protocol as protocol
 from dappled._array import ndarray
 from dappled._names import lazily as _lazily
@@ -18,6 +18,7 @@ _OURS = ["FallbackError", "FallbackWarning", "config", "protocol"]
 __all__ = sorted({*_numpy.__all__, *_OURS})
 
 _methods.attach(ndarray)
+_job.join()
 _found = _lazily(__name__, _of_numpy)
 
 

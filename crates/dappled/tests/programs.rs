@@ -183,7 +183,7 @@ impl World {
             return Ok(made);
         }
         let operands = [&made.array, &own.array, &other.array].map(Operand::from);
-        let array = map(&self.session, Op::Select, dtype, &operands)?;
+        let array = map(&self.session, Op::Select.into(), dtype, &operands)?;
         let plain = numpy::map(Op::Select, dtype, &[&made.plain, &own.plain, &other.plain]);
         Ok(Twin { array, plain })
     }

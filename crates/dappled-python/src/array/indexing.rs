@@ -110,8 +110,11 @@ impl NdArray {
             && let Some(value) = argument(value)?
             && fits(&value, array.dtype())
         {
-            let target = array.with_view(selected(array, &items)?.view);
-            return written(py, &target, &value);
+            let found = selected(array, &items)?;
+            // Of an array written into one element NumPy has its own opinion.
+            if !found.is_element || matches!(value, Argument::Strong(_) | Argument::Weak(..)) {
+                return written(py, &array.with_view(found.view), &value);
+            }
         }
         slow::function(py, "setitem")?.call1((slf, key, value)).map(drop)
     }

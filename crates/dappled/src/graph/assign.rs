@@ -150,7 +150,9 @@ fn next_version(
     view: &View,
     arg: &Arg,
 ) -> Result<Arc<Node>, GraphError> {
-    let before = match (old.state(), view.len() == old.base.len()) {
+    // Other bytes than the base's elements may be half of them: the imaginary parts.
+    let covered = view.len() == old.base.len() && view.dtype == old.base.dtype;
+    let before = match (old.state(), covered) {
         (_, true) if old.layout.is_whole() => None,
         (State::Full(value), _) => Some(Before::Full(value)),
         _ => Some(Before::Memory(value(session, old)?)),

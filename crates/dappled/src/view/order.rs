@@ -63,7 +63,11 @@ pub(crate) fn memory_order(views: &[&View], ndim: usize) -> Option<Vec<usize>> {
 
 /// The axes of one view from the slowest to the fastest.
 pub fn kept_order(view: &View) -> Vec<usize> {
-    memory_order(&[view], view.shape.len()).unwrap_or_else(|| (0..view.shape.len()).collect())
+    let mut order: Vec<usize> = (0..view.shape.len()).collect();
+    if !view.is_contiguous() {
+        order.sort_by_key(|&axis| std::cmp::Reverse(view.strides[axis].abs()));
+    }
+    order
 }
 
 /// Do the strides never grow from one axis to the next?
