@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from dappled import _array_function, _choosing, _exports, _flags, _printing, _ufuncs
+from dappled import _array_function, _choosing, _exports, _extras, _flags, _printing, _ufuncs
 from dappled._array import core
 from dappled._crossing import Crossing
 from dappled._fallback import dressed, gathered, shadow
@@ -169,6 +169,7 @@ OWN: dict[str, Any] = {
     "flat": flat,
     **_array_function.METHODS,
     **_exports.METHODS,
+    **_extras.METHODS,
     **_flags.METHODS,
     **_printing.METHODS,
     **{name: _method(name, function) for name, function in _NAMED.items()},

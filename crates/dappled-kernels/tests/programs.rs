@@ -4,8 +4,8 @@ mod common;
 
 use common::{assert_same, run, run_flagged};
 use dappled_kernels::{
-    Buffer, DType, Engine, Interpreter, Op, Operand, Program, Raised, Reg, Scalar, Variant, View,
-    execute, sum, tree,
+    Buffer, DType, Engine, Flags, Interpreter, Op, Operand, Program, Raised, Reg, Scalar, Variant,
+    View, execute, sum, tree,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -252,4 +252,28 @@ fn the_number_of_threads_changes_nothing() {
         outputs.map(|(buffer, _)| buffer.to_vec::<u8>())
     });
     assert!(results.iter().all(|result| *result == results[0]));
+}
+
+/// One over the difference, stored over an input, of which one element in the last tile is 0/0.
+#[test]
+fn a_step_is_found_before_its_input_is_overwritten() {
+    let f = DType::Float64;
+    let mut program = Program::new(vec![f, f], vec![Scalar::new(1.0)]);
+    let difference = program.push(Op::Subtract, f, &[Reg(0), Reg(1)]);
+    let large = program.push(Op::Less, f, &[difference, Reg(2)]);
+    let quotient = program.push(Op::Divide, f, &[difference, difference]);
+    let chosen = program.push(Op::Select, f, &[large, quotient, Reg(0)]);
+    program.outputs.push(chosen);
+    let len = 300_000;
+    for (zero, expected) in [(Some(len - 3), Flags::INVALID), (None, Flags::NONE)] {
+        let mut a: Vec<f64> = (0..len).map(|at| at as f64 + 0.5).collect();
+        let b = vec![-1.0; len];
+        zero.into_iter().for_each(|at| a[at] = -1.0);
+        let view = View::c_order(f, &[len]);
+        let arrays = [a, b].map(|values| (Buffer::from_slice(&values), view.clone()));
+        let raised = execute(&program, &operands(&arrays), &operands(&arrays[..1])).unwrap();
+        let all: Vec<(usize, Flags)> = raised.iter().collect();
+        assert_eq!(raised.is_empty(), expected.is_empty());
+        assert!(all.is_empty() || all == [(2, expected)], "{all:?}");
+    }
 }

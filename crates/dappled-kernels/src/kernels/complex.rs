@@ -3,12 +3,9 @@
 use num_complex::Complex;
 
 use super::arithmetic::Arithmetic;
-use super::loops::{Kernel, Unary, operation};
-use super::ops::{UnaryOp, op};
+use super::library;
 use super::watch::Watch;
-use super::{Variant, library};
-use crate::element::Element;
-use crate::{DType, Flags, Op};
+use crate::Flags;
 
 macro_rules! complexes {
     ($($T:ty),*) => {$(
@@ -206,36 +203,4 @@ fn in_order<T>(a: Complex<T>, flat: bool) -> (T, T) {
 #[inline(never)]
 fn divided_by_zero<T: std::ops::Div<Output = T> + Default>(a: Complex<T>) -> Complex<T> {
     Complex { re: a.re / T::default(), im: a.im / T::default() }
-}
-
-/// A complex number's parts.
-pub(crate) trait Parts: Element {
-    type Part: Element;
-    fn parts(self) -> [Self::Part; 2];
-}
-
-impl<T> Parts for Complex<T>
-where
-    Self: Element,
-    T: Element,
-{
-    type Part = T;
-    #[inline(always)]
-    fn parts(self) -> [T; 2] {
-        [self.re, self.im]
-    }
-}
-
-op!(UnaryOp Real: Parts(a) -> T::Part, a.parts()[0]);
-op!(UnaryOp Imag: Parts(a) -> T::Part, a.parts()[1]);
-
-/// The loop of an operation that only complex numbers have.
-pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Kernel<Flags>> {
-    match (op, dtype) {
-        (Op::Real, DType::Complex64) => Some(operation::<Unary<Real, Complex<f32>>>(variant)),
-        (Op::Imag, DType::Complex64) => Some(operation::<Unary<Imag, Complex<f32>>>(variant)),
-        (Op::Real, DType::Complex128) => Some(operation::<Unary<Real, Complex<f64>>>(variant)),
-        (Op::Imag, DType::Complex128) => Some(operation::<Unary<Imag, Complex<f64>>>(variant)),
-        _ => None,
-    }
 }

@@ -10,25 +10,25 @@ use super::signals::*;
 use crate::element::Bool;
 use crate::{DType, Flags, Op};
 
-op!(UnaryOp Exp: Function(a) -> T, a.exp(), decaying);
-op!(UnaryOp Exp2: Function(a) -> T, a.exp2(), decaying_by_two);
-op!(UnaryOp Expm1: Function(a) -> T, a.expm1(), growing);
-op!(UnaryOp Log: Function(a) -> T, a.log(), with_pole);
-op!(UnaryOp Log2: Function(a) -> T, a.log2(), with_pole);
-op!(UnaryOp Log10: Function(a) -> T, a.log10(), with_pole);
-op!(UnaryOp Log1p: Function(a) -> T, a.log1p(), with_pole);
-op!(UnaryOp Sin: Function(a) -> T, a.sin(), bounded);
-op!(UnaryOp Cos: Function(a) -> T, a.cos(), bounded);
-op!(UnaryOp Tan: Function(a) -> T, a.tan(), bounded);
-op!(UnaryOp Arcsin: Function(a) -> T, a.arcsin(), bounded);
-op!(UnaryOp Arccos: Function(a) -> T, a.arccos(), bounded);
+op!(UnaryOp Exp: Function(a) -> T, a.exp(), decaying, unless is_normal);
+op!(UnaryOp Exp2: Function(a) -> T, a.exp2(), decaying_by_two, unless is_normal);
+op!(UnaryOp Expm1: Function(a) -> T, a.expm1(), growing, unless is_finite);
+op!(UnaryOp Log: Function(a) -> T, a.log(), with_pole, unless is_finite, if T::is_rare_log, T::rare_log);
+op!(UnaryOp Log2: Function(a) -> T, a.log2(), with_pole, unless is_finite);
+op!(UnaryOp Log10: Function(a) -> T, a.log10(), with_pole, unless is_finite);
+op!(UnaryOp Log1p: Function(a) -> T, a.log1p(), with_pole, unless is_finite);
+op!(UnaryOp Sin: Function(a) -> T, a.sin(), bounded, unless is_finite, if T::is_far, T::far_sin);
+op!(UnaryOp Cos: Function(a) -> T, a.cos(), bounded, unless is_finite, if T::is_far, T::far_cos);
+op!(UnaryOp Tan: Function(a) -> T, a.tan(), bounded, unless is_finite, if T::is_far, T::far_tan);
+op!(UnaryOp Arcsin: Function(a) -> T, a.arcsin(), bounded, unless is_finite);
+op!(UnaryOp Arccos: Function(a) -> T, a.arccos(), bounded, unless is_finite);
 op!(UnaryOp Arctan: Function(a) -> T, a.arctan());
-op!(UnaryOp Sinh: Function(a) -> T, a.sinh(), growing);
-op!(UnaryOp Cosh: Function(a) -> T, a.cosh(), growing);
+op!(UnaryOp Sinh: Function(a) -> T, a.sinh(), growing, unless is_finite);
+op!(UnaryOp Cosh: Function(a) -> T, a.cosh(), growing, unless is_finite);
 op!(UnaryOp Tanh: Function(a) -> T, a.tanh());
 op!(UnaryOp Arcsinh: Function(a) -> T, a.arcsinh());
-op!(UnaryOp Arccosh: Function(a) -> T, a.arccosh(), bounded);
-op!(UnaryOp Arctanh: Function(a) -> T, a.arctanh(), with_pole);
+op!(UnaryOp Arccosh: Function(a) -> T, a.arccosh(), bounded, unless is_finite);
+op!(UnaryOp Arctanh: Function(a) -> T, a.arctanh(), with_pole, unless is_finite);
 op!(UnaryOp Cbrt: Function(a) -> T, a.cbrt());
 op!(UnaryOp Fabs: Function(a) -> T, a.fabs());
 op!(UnaryOp Deg2Rad: Function(a) -> T, a.deg2rad());
@@ -37,10 +37,10 @@ op!(UnaryOp Spacing: Function(a) -> T, a.spacing(), T::spacing_raises);
 op!(UnaryOp Signbit: Function(a) -> Bool, a.signbit().into());
 op!(BinaryOp Copysign: Function(a, b) -> T, a.copysign(b));
 op!(BinaryOp Heaviside: Function(a, b) -> T, a.heaviside(b));
-op!(BinaryOp Nextafter: Function(a, b) -> T, a.nextafter(b), next);
-op!(BinaryOp Power: Function(a, b) -> T, a.power(b), powers);
-op!(BinaryOp Hypot: Function(a, b) -> T, a.hypot(b), lengths);
-op!(BinaryOp Arctan2: Function(a, b) -> T, a.arctan2(b), angles);
+op!(BinaryOp Nextafter: Function(a, b) -> T, a.nextafter(b), next, unless is_normal);
+op!(BinaryOp Power: Function(a, b) -> T, a.power(b), powers, unless is_normal, if T::is_rare_power, T::rare_power);
+op!(BinaryOp Hypot: Function(a, b) -> T, a.hypot(b), lengths, unless is_finite);
+op!(BinaryOp Arctan2: Function(a, b) -> T, a.arctan2(b), angles, unless is_normal);
 op!(BinaryOp Logaddexp: Function(a, b) -> T, a.logaddexp(b), |a, b, out| log_sums(a, b, out, [87.33654, 708.3964185322641]));
 op!(BinaryOp Logaddexp2: Function(a, b) -> T, a.logaddexp2(b), |a, b, out| log_sums(a, b, out, [126.0, 1022.0]));
 
@@ -65,7 +65,7 @@ fn of<T: Function>(op: Op, variant: Variant) -> Option<Kernel<Flags>> {
         Op::Log1p => library::<Unary<Log1p, T>>(variant),
         Op::Sin => operation::<Unary<Sin, T>>(variant),
         Op::Cos => operation::<Unary<Cos, T>>(variant),
-        Op::Tan => library::<Unary<Tan, T>>(variant),
+        Op::Tan => operation::<Unary<Tan, T>>(variant),
         Op::Arcsin => library::<Unary<Arcsin, T>>(variant),
         Op::Arccos => library::<Unary<Arccos, T>>(variant),
         Op::Arctan => library::<Unary<Arctan, T>>(variant),

@@ -13,7 +13,23 @@ pub(crate) trait UnaryOp<T: Element> {
     type Out: Element;
     /// Does `raises` ever find something?
     const RAISES: bool = false;
+    /// Are there arguments that `apply` cannot do?
+    const HAS_RARE: bool = false;
     fn apply(a: T) -> Self::Out;
+    #[inline(always)]
+    fn is_rare(_: T) -> bool {
+        false
+    }
+    /// The result for such an argument: one at a time, after the others.
+    fn rare(a: T) -> Self::Out {
+        Self::apply(a)
+    }
+    /// Does this result signal nothing, whatever the argument was? A quick look at all of them
+    /// saves a longer one.
+    #[inline(always)]
+    fn is_plain(_: Self::Out) -> bool {
+        false
+    }
     /// What NumPy would signal, for operations whose instructions do not.
     #[inline(always)]
     fn raises(_: T, _: Self::Out) -> Flags {
@@ -26,7 +42,22 @@ pub(crate) trait BinaryOp<T: Element> {
     type Out: Element;
     /// As for one argument.
     const RAISES: bool = false;
+    /// As for one argument.
+    const HAS_RARE: bool = false;
     fn apply(a: T, b: T) -> Self::Out;
+    #[inline(always)]
+    fn is_rare(_: T, _: T) -> bool {
+        false
+    }
+    /// As for one argument.
+    fn rare(a: T, b: T) -> Self::Out {
+        Self::apply(a, b)
+    }
+    /// As for one argument.
+    #[inline(always)]
+    fn is_plain(_: Self::Out) -> bool {
+        false
+    }
     /// As for one argument.
     #[inline(always)]
     fn raises(_: T, _: T, _: Self::Out) -> Flags {
@@ -93,8 +124,12 @@ impl<T: Element, O: UnaryOp<T>> Loop<Flags> for Unary<O, T> {
         for (out, &a) in out.iter_mut().zip(a) {
             *out = O::apply(a);
         }
+        if O::HAS_RARE && a.iter().fold(false, |any, &a| any | O::is_rare(a)) {
+            let rare = out.iter_mut().zip(a).filter(|&(_, &a)| O::is_rare(a));
+            rare.for_each(|(out, &a)| *out = O::rare(a));
+        }
         let mut flags = Flags::NONE;
-        if O::RAISES {
+        if O::RAISES && !out.iter().fold(true, |all, &out| all & O::is_plain(out)) {
             for (&out, &a) in out.iter().zip(a) {
                 flags |= O::raises(a, out);
             }
@@ -114,8 +149,13 @@ impl<T: Element, O: BinaryOp<T>> Loop<Flags> for Binary<O, T> {
         for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
             *out = O::apply(a, b);
         }
+        let both = || a.iter().zip(b);
+        if O::HAS_RARE && both().fold(false, |any, (&a, &b)| any | O::is_rare(a, b)) {
+            let rare = out.iter_mut().zip(both()).filter(|&(_, (&a, &b))| O::is_rare(a, b));
+            rare.for_each(|(out, (&a, &b))| *out = O::rare(a, b));
+        }
         let mut flags = Flags::NONE;
-        if O::RAISES {
+        if O::RAISES && !out.iter().fold(true, |all, &out| all & O::is_plain(out)) {
             for ((&out, &a), &b) in out.iter().zip(a).zip(b) {
                 flags |= O::raises(a, b, out);
             }

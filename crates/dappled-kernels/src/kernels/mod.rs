@@ -7,11 +7,14 @@ mod float;
 mod float16;
 mod fold;
 mod function;
+mod function_float;
 mod function_ops;
 mod integer;
 mod library;
 mod loops;
+mod math;
 pub(crate) mod ops;
+mod parts;
 mod runs;
 mod signals;
 pub(crate) mod status;
@@ -36,7 +39,7 @@ pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Kernel<Flags> {
     let variant = variant.min(Variant::best());
     let special = whole::kernel(op, dtype, variant)
         .or_else(|| function_ops::kernel(op, dtype, variant))
-        .or_else(|| complex::kernel(op, dtype, variant));
+        .or_else(|| parts::kernel(op, dtype, variant));
     match op {
         Op::Cast(to) => cast_kernel(dtype, to, variant),
         _ => special.unwrap_or_else(|| with_element!(dtype, T => plain_kernel::<T>(op, variant))),

@@ -16,8 +16,10 @@ macro_rules! op {
             }
         }
     };
-    // With what it signals, a function of the arguments and the result.
-    ($Kind:ident $Name:ident: $Trait:ident($($arg:ident),+) -> $Out:ty, $value:expr, $raises:expr) => {
+    // With what it signals, a function of the arguments and the result; which results never do;
+    // and where `value` has no answer, from where else to take it.
+    ($Kind:ident $Name:ident: $Trait:ident($($arg:ident),+) -> $Out:ty, $value:expr, $raises:expr
+        $(, unless $is_plain:path)? $(, if $is_rare:path, $rare:path)?) => {
         pub(crate) struct $Name;
         impl<T: $Trait> $Kind<T> for $Name {
             type Out = $Out;
@@ -26,10 +28,35 @@ macro_rules! op {
             fn apply($($arg: T),+) -> $Out {
                 $value
             }
+            $(#[inline(always)]
+            fn is_plain(out: $Out) -> bool {
+                $is_plain(out)
+            })?
+            $(op!(rare $Kind $Out, $is_rare, $rare);)?
             #[inline(always)]
             fn raises($($arg: T),+, out: $Out) -> $crate::Flags {
                 $raises($($arg),+, out)
             }
+        }
+    };
+    (rare UnaryOp $Out:ty, $is_rare:path, $rare:path) => {
+        const HAS_RARE: bool = true;
+        #[inline(always)]
+        fn is_rare(a: T) -> bool {
+            $is_rare(a)
+        }
+        fn rare(a: T) -> $Out {
+            $rare(a)
+        }
+    };
+    (rare BinaryOp $Out:ty, $is_rare:path, $rare:path) => {
+        const HAS_RARE: bool = true;
+        #[inline(always)]
+        fn is_rare(a: T, b: T) -> bool {
+            $is_rare(a, b)
+        }
+        fn rare(a: T, b: T) -> $Out {
+            $rare(a, b)
         }
     };
 }

@@ -23,6 +23,18 @@ pub(crate) fn hardware(op: Op, dtype: DType) -> Flags {
     all.when(inexact && arithmetic)
 }
 
+/// A result of functions that signal only by what is no number.
+#[inline(always)]
+pub(crate) fn is_finite<T: Function>(out: T) -> bool {
+    out.wide().abs() <= f64::MAX
+}
+
+/// A result of functions that signal small ones too.
+#[inline(always)]
+pub(crate) fn is_normal<T: Function>(out: T) -> bool {
+    (out.wide().abs() <= f64::MAX) & (out.wide().abs() >= T::TINY)
+}
+
 /// `sin`, `arcsin`: no value for some numbers.
 #[inline(always)]
 pub(crate) fn bounded<T: Function>(a: T, out: T) -> Flags {
@@ -53,10 +65,8 @@ pub(crate) fn decaying_by_two<T: Function>(a: T, out: T) -> Flags {
 #[inline(always)]
 pub(crate) fn with_pole<T: Function>(a: T, out: T) -> Flags {
     let (a, out) = (a.wide(), out.wide());
-    let lost = (out.abs() < T::TINY) & (a.abs() >= T::TINY) & (out != 0.0);
     Flags::INVALID.when(out.is_nan() & !a.is_nan())
         | Flags::DIVIDE.when(out.is_infinite() & a.is_finite())
-        | Flags::UNDERFLOW.when(lost)
 }
 
 /// `arctan2`: too small a value for some pairs.

@@ -55,8 +55,11 @@ operations! {
     FloorDivide = "floor_divide"(2), REALS => Same;
     Remainder = "remainder"(2), REALS => Same;
     Fmod = "fmod"(2), REALS => Same;
-    /// NumPy's operator `**` is not always this function: `fast_scalar_power` of its `number.c`
-    /// replaces it where the exponent is a Python scalar. See `docs` of `kernels/power.rs`.
+    /// Always the power itself. NumPy's loops of float32 and float64 take 2, 1, 0.5, 0 and -1 for
+    /// a square, the number, its root, 1 and its reciprocal, where the exponent is one element for
+    /// the whole inner loop (since 2.x in the loop itself: `numpy.power` and `**` alike; not for
+    /// float16, complex or an exponent array). That shows in `(-0.0)**0.5`, `(-inf)**0.5` and some
+    /// last digits: it is for the caller to ask for `Square` or `Sqrt` then.
     Power = "power"(2), NUMBERS => Same;
     FloatPower = "float_power"(2), DOUBLES => Same;
     Minimum = "minimum"(2), ALL => Same;

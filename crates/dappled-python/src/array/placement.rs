@@ -86,3 +86,19 @@ pub fn from_piece<'py>(
     debug_assert_eq!(memory.ndim(), array.shape().len());
     Bound::new(py, NdArray::foreign(array, Some(memory.clone().into_any().unbind()), writeable))
 }
+
+/// This rank's part of an array repeated to a shape, in the blocks that an array of that shape has:
+/// what an operation on elements needs. A copy, for NumPy to compute with; and those blocks.
+#[pyfunction]
+pub fn part<'py>(
+    array: &Bound<'py, NdArray>,
+    shape: Vec<usize>,
+) -> PyResult<(Bound<'py, PyAny>, Distribution)> {
+    let py = array.py();
+    let ours = array.get().ours().map_err(|_| not_native())?;
+    let blocks = session(py)?.blocks(&shape);
+    let repeated = ours.broadcast(&shape);
+    let repeated = repeated.ok_or_else(|| PyValueError::new_err("a shape that does not fit"))?;
+    let piece = exclusive(py, usize::MAX, || repeated.redistributed(&blocks)?.piece())?;
+    Ok((numpy_array(py, piece.loan, &piece.view, true)?, blocks.into()))
+}

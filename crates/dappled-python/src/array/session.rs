@@ -2,11 +2,13 @@
 
 use std::sync::OnceLock;
 
-use dappled::graph::Session;
+use dappled::graph::{Limits, Session};
 use dappled_fabric::{Settings, connect_with};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::exclusive::exclusive;
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
@@ -19,7 +21,14 @@ pub fn session(py: Python<'_>) -> PyResult<&'static Session> {
     let settings = Settings { prefix: Some(prefix.into()), ..Settings::default() };
     let fabric =
         connect_with(&settings).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    Ok(SESSION.get_or_init(|| Session::new(fabric)))
+    Ok(SESSION.get_or_init(|| Session::with_limits(fabric, limits())))
+}
+
+/// From which size on arrays are in pieces (`DAPPLED_WHOLE_BELOW`, in bytes).
+fn limits() -> Limits {
+    let said = std::env::var("DAPPLED_WHOLE_BELOW").ok().and_then(|text| text.parse().ok());
+    let usual = Limits::default();
+    Limits { whole_below: said.unwrap_or(usual.whole_below), ..usual }
 }
 
 /// How many ranks there are.
@@ -32,6 +41,18 @@ pub fn ranks(py: Python<'_>) -> PyResult<u64> {
 #[pyfunction]
 pub fn rank(py: Python<'_>) -> PyResult<u64> {
     Ok(session(py)?.fabric().rank())
+}
+
+/// What every rank gives, in the order of the ranks. Collective.
+#[pyfunction]
+pub fn gather<'py>(
+    py: Python<'py>,
+    place: &str,
+    bytes: Vec<u8>,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let session = session(py)?;
+    let all = exclusive(py, usize::MAX, || session.gather(place, bytes))?;
+    Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
 }
 
 /// Tells the other ranks that nothing more will come; the last thing that is done.

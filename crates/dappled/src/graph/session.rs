@@ -104,6 +104,12 @@ impl Session {
         &self.0.notices
     }
 
+    /// What every rank gives, in the order of the ranks. Collective.
+    pub fn gather(&self, place: &str, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, GraphError> {
+        let all = self.fabric().gather_all(self.next(place), bytes);
+        Ok(all.map_err(RunError::from)?)
+    }
+
     /// The next collective operation; every rank counts the same.
     pub(super) fn next(&self, place: &str) -> Tag {
         Tag::new(self.0.operations.fetch_add(1, Ordering::Relaxed), place)

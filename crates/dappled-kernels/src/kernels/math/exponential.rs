@@ -1,0 +1,98 @@
+//! `exp` and `tanh`: 2**k times a short series.
+
+use super::{nearest, power_of_two, series};
+
+/// ln 2 in two parts.
+pub(super) const LN_2: [f64; 2] = [std::f64::consts::LN_2, 2.3190468138462996e-17];
+
+/// 1/2!, 1/3!, …: to 1/13! that is below the last digit, for |r| <= ln(2) / 2.
+const FACTORIALS: [f64; 12] = [
+    1.0 / 2.0,
+    1.0 / 6.0,
+    1.0 / 24.0,
+    1.0 / 120.0,
+    1.0 / 720.0,
+    1.0 / 5040.0,
+    1.0 / 40320.0,
+    1.0 / 362880.0,
+    1.0 / 3628800.0,
+    1.0 / 39916800.0,
+    1.0 / 479001600.0,
+    1.0 / 6227020800.0,
+];
+
+/// As many as float32 needs.
+const FEW: [f64; 7] = {
+    let f = FACTORIALS;
+    [f[0], f[1], f[2], f[3], f[4], f[5], f[6]]
+};
+
+/// exp(a + more), where `more` is below a's last digit or so.
+#[inline(always)]
+pub(super) fn exp_of_sum(a: f64, more: f64) -> f64 {
+    // Beyond these it is infinite, or zero; a NaN stays.
+    let a = if a > 710.0 { 710.0 } else { a };
+    let a = if a < -746.0 { -746.0 } else { a };
+    let (k, _) = nearest(a * std::f64::consts::LOG2_E);
+    let r = k.mul_add(-LN_2[0], a);
+    let low = k.mul_add(-LN_2[1], more);
+    let r = r + low;
+    let sum = 1.0 + (r * r).mul_add(series(r, FACTORIALS), r);
+    // In two steps, as 2**k alone may be no float; only the second one rounds.
+    let (half, first) = nearest(k * 0.5);
+    let (_, second) = nearest(k - half);
+    sum * power_of_two(first) * power_of_two(second)
+}
+
+#[inline(always)]
+pub(crate) fn exp(a: f64) -> f64 {
+    exp_of_sum(a, 0.0)
+}
+
+/// For float32, in float64: no part of it leaves the range.
+#[inline(always)]
+pub(super) fn exp_short(a: f64) -> f64 {
+    let a = if a > 90.0 { 90.0 } else { a };
+    let a = if a < -110.0 { -110.0 } else { a };
+    let (k, n) = nearest(a * std::f64::consts::LOG2_E);
+    let r = k.mul_add(-LN_2[0], a);
+    (r * r).mul_add(series(r, FEW), r + 1.0) * power_of_two(n)
+}
+
+#[inline(always)]
+pub(crate) fn exp_single(a: f32) -> f32 {
+    exp_short(f64::from(a)) as f32
+}
+
+/// Lambert's continued fraction a / (1 + a**2 / (3 + a**2 / (5 + …))) to its eighth term, as
+/// a - a z P(z) / Q(z) with z = a**2: for small a, where exp(2a) - 1 would lose digits.
+const SMALL_ABOVE: [f64; 4] = [675675.0, 45045.0, 594.0, 1.0];
+const SMALL_BELOW: [f64; 5] = [2027025.0, 945945.0, 51975.0, 630.0, 1.0];
+
+/// From 0.6 on by way of exp(2|a|) - 1 = t, as t / (t + 2). Only one of the two is divided.
+#[inline(always)]
+fn tanh_by<const N: usize>(a: f64, coefficients: [f64; N]) -> f64 {
+    let size = a.abs();
+    let z = size * size;
+    let twice = if size > 22.0 { 44.0 } else { 2.0 * size };
+    let (k, n) = nearest(twice * std::f64::consts::LOG2_E);
+    let r = k.mul_add(-LN_2[1], k.mul_add(-LN_2[0], twice));
+    let small = (r * r).mul_add(series(r, coefficients), r);
+    let scale = power_of_two(n);
+    let t = small.mul_add(scale, scale - 1.0);
+    let is_small = size < 0.6;
+    let above = if is_small { size * z * series(z, SMALL_ABOVE) } else { t };
+    let below = if is_small { series(z, SMALL_BELOW) } else { t + 2.0 };
+    let ratio = above / below;
+    (if is_small { size - ratio } else { ratio }).copysign(a)
+}
+
+#[inline(always)]
+pub(crate) fn tanh(a: f64) -> f64 {
+    tanh_by(a, FACTORIALS)
+}
+
+#[inline(always)]
+pub(crate) fn tanh_single(a: f32) -> f32 {
+    tanh_by(f64::from(a), FEW) as f32
+}

@@ -1,0 +1,69 @@
+//! Our own `exp`, `log`, `sin`, `cos`, `tan`, `tanh` and `power`: branch-free, so that the
+//! compiler makes vector code of a loop over them.
+//!
+//! An element goes through the same operations wherever it lies, so its bits do not depend on its
+//! neighbours. Products and sums are fused where it is written (`mul_add`): results are the same
+//! on every CPU, but slow on those without the instruction. float32 is computed in float64, where
+//! short series are enough. Flags are seen from the values: what is raised on the way means nothing.
+
+mod exponential;
+mod logarithm;
+mod power;
+mod trigonometric;
+
+pub(crate) use logarithm::is_rare_log;
+pub(crate) use power::is_rare_power;
+pub(crate) use trigonometric::is_far;
+
+/// Of float64.
+pub(crate) mod double {
+    pub(crate) use super::exponential::{exp, tanh};
+    pub(crate) use super::logarithm::log;
+    pub(crate) use super::power::power;
+    pub(crate) use super::trigonometric::{cos, sin, tan};
+}
+
+/// Of float32.
+pub(crate) mod single {
+    pub(crate) use super::exponential::{exp_single as exp, tanh_single as tanh};
+    pub(crate) use super::logarithm::log_single as log;
+    pub(crate) use super::power::power_single as power;
+    pub(crate) use super::trigonometric::{
+        cos_single as cos, sin_single as sin, tan_single as tan,
+    };
+}
+
+/// Added to a number below 2**51, it leaves the nearest whole number in the low bits.
+const ROUNDER: f64 = 6755399441055744.0;
+
+/// The nearest whole number, as a float and as the low bits of an integer.
+#[inline(always)]
+fn nearest(a: f64) -> (f64, u64) {
+    let shifted = a + ROUNDER;
+    (shifted - ROUNDER, shifted.to_bits().wrapping_sub(ROUNDER.to_bits()))
+}
+
+/// 2**n, for n whole between -1022 and 1023.
+#[inline(always)]
+fn power_of_two(n: u64) -> f64 {
+    f64::from_bits(n.wrapping_add(1023) << 52)
+}
+
+/// `c0 + c1 a + c2 a**2 + …`, in four chains side by side: one long chain would have the CPU wait
+/// for each of its sums.
+#[inline(always)]
+fn series<const N: usize>(a: f64, coefficients: [f64; N]) -> f64 {
+    let square = a * a;
+    let fourth = square * square;
+    let chain = |first: usize| {
+        let mut at = first + (N - 1 - first) / 4 * 4;
+        let mut sum = coefficients[at];
+        while at > first {
+            at -= 4;
+            sum = sum.mul_add(fourth, coefficients[at]);
+        }
+        sum
+    };
+    let (low, high) = (chain(1).mul_add(a, chain(0)), chain(3).mul_add(a, chain(2)));
+    high.mul_add(square, low)
+}

@@ -1,0 +1,112 @@
+"""What NumPy has no name for: where an array lies, and what would be done to compute it."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from typing import Any
+
+import numpy
+
+from dappled import protocol
+from dappled._array import core, ndarray
+
+_VERSION = "0.10.0"
+
+
+def explain(x: Any) -> str:
+    """What would be done to compute an array: one program, and what it reads; as text.
+
+    >>> import dappled as np
+    >>> a = np.ones((1000, 1000))
+    >>> a[0] = 5
+    >>> print(np.explain(a * 2 + 1), end="")
+    float64 [1000, 1000], whole on every rank: pending
+    %0 = input float64
+    %1 = constant float64 2.0
+    %2 = constant float64 1.0
+    %3 = multiply float64 %0 %1
+    %4 = add float64 %3 %2
+    output %4
+    %0 reads [1000, 1000] of [1000, 1000]
+    """
+    if not isinstance(x, ndarray):
+        raise TypeError(f"explain() takes an array of dappled's, not {type(x).__name__!r}")
+    if x._held is not None:
+        return f"{x.dtype} {list(x.shape)}, held by NumPy on every rank\n"
+    return x._explain()  # type: ignore[no-any-return]
+
+
+def sync() -> None:
+    """Waits until every rank is here. Collective; on one rank there is nobody to wait for.
+
+    What is pending stays pending.
+
+    >>> import dappled
+    >>> dappled.sync()
+    """
+    _gathered(b"")
+
+
+def memory_stats() -> dict[str, int]:
+    """This rank's memory: how many arrays were `made` in fresh memory and how many `reused` that of
+    others, and how many bytes are `kept` for the next one. Local.
+
+    >>> import dappled
+    >>> sorted(dappled.memory_stats())
+    ['kept', 'made', 'reused']
+    """
+    return core.memory_stats()  # type: ignore[no-any-return]
+
+
+def from_distarray(obj: Any) -> Any:
+    """The array whose pieces the ranks offer by `__distarray__`, each its own. No copy. Collective.
+
+    >>> import dappled, numpy
+    >>> memory = numpy.arange(4.0)
+    >>> distribution = dappled.protocol.Distribution((4,), 'c')
+    >>> offered = dappled.protocol.Piece(memory, distribution.dim_data(0))
+    >>> a = dappled.from_distarray(offered)
+    >>> a += 1
+    >>> memory
+    array([1., 2., 3., 4.])
+    """
+    piece = protocol.from_distarray(obj)
+    memory = numpy.asarray(piece)
+    described = pickle.dumps((piece.version, piece.dim_data, memory.dtype, memory.shape))
+    exports = [_export(*pickle.loads(record)) for record in _gathered(described)]
+    return core.from_piece(protocol.validate_all(exports), memory)
+
+
+def _export(version: str, dim_data: Any, dtype: Any, shape: tuple[int, ...]) -> dict[str, Any]:
+    """What another rank offers, with a buffer that has no memory behind it."""
+    buffer = numpy.broadcast_to(numpy.empty((), dtype), shape)
+    return {"__version__": version, "buffer": buffer, "dim_data": dim_data}
+
+
+def _gathered(record: bytes) -> list[bytes]:
+    """The records of all ranks, on every rank."""
+    ranks = core.ranks()
+    if ranks == 1:
+        return [record]
+    lengths = _joined(numpy.array([len(record)]), range(ranks + 1))
+    bounds = [0, *numpy.cumsum(lengths).tolist()]
+    joined = _joined(numpy.frombuffer(record, numpy.uint8), bounds).tobytes()
+    return [joined[start:stop] for start, stop in itertools.pairwise(bounds)]
+
+
+def _joined(part: Any, bounds: Any) -> Any:
+    """NumPy's array of the parts of all ranks."""
+    shape, nprocs = (bounds[-1],), core.ranks()
+    distribution = protocol.Distribution(shape, "b", nprocs=nprocs, bounds=[list(bounds)])
+    return core.unwrap(core.from_piece(distribution, part))
+
+
+def _distarray(self: Any) -> dict[str, Any]:
+    """This rank's piece as the Distributed Array Protocol hands it over: no copy. Collective."""
+    local = self.local  # first: it puts a whole array in pieces, where there are several ranks
+    dim_data = self.distribution.dim_data(core.rank(), _VERSION)
+    return {"__version__": _VERSION, "buffer": local, "dim_data": dim_data}
+
+
+METHODS = {"__distarray__": _distarray}
