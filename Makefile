@@ -7,8 +7,9 @@ export CARGO_TERM_COLOR ?= auto
 
 .PHONY: demo test test-rust test-python lint bench docs build clean
 
-demo: build  ## the picture of a handful of distributions
+demo: build  ## laplace with NumPy and with Dappled, and pictures of distributions
 	$(BIN)/python examples/show_distributions.py
+	$(BIN)/python examples/laplace.py
 
 test: test-rust test-python  ## everything that can fail
 
@@ -29,6 +30,7 @@ lint: .venv/ready  ## formatting, clippy and ruff; warnings are errors
 	$(BIN)/ruff format --check .
 
 bench: build  ## the figures that the docs claim
+	$(BIN)/python benches/array.py
 	$(BIN)/python benches/protocol.py
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
 	$(BIN)/python benches/laplace.py

@@ -91,9 +91,9 @@ class Crossing:
     def _array_over(self, array: Any, written: bool) -> Any:
         if id(array) in self._theirs and not written:
             return self._theirs[id(array)]
-        if gathered := is_gathered(array):
+        if is_gathered(array):
             note_gather(self._function)
-        if written and (gathered or core.ranks() > 1):
+        if written and core.ranks() > 1 and array._held is None:
             self._written.append(array)
         return self._pair(array, core.unwrap(array, writeable=written or self._writeable))
 

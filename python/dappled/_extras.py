@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
 from typing import Any
 
@@ -37,6 +36,26 @@ def explain(x: Any) -> str:
     return x._explain()  # type: ignore[no-any-return]
 
 
+def rank() -> int:
+    """Which of the ranks this process is, counted from 0. Local.
+
+    >>> import dappled
+    >>> dappled.rank(), dappled.ranks()
+    (0, 1)
+    """
+    return core.rank()  # type: ignore[no-any-return]
+
+
+def ranks() -> int:
+    """How many ranks run the program: 1, unless it was started by `mpiexec`. Local.
+
+    >>> import dappled
+    >>> dappled.ranks()
+    1
+    """
+    return core.ranks()  # type: ignore[no-any-return]
+
+
 def sync() -> None:
     """Waits until every rank is here. Collective; on one rank there is nobody to wait for.
 
@@ -45,7 +64,7 @@ def sync() -> None:
     >>> import dappled
     >>> dappled.sync()
     """
-    _gathered(b"")
+    core.gather("dappled.sync", b"")
 
 
 def memory_stats() -> dict[str, int]:
@@ -73,8 +92,9 @@ def from_distarray(obj: Any) -> Any:
     """
     piece = protocol.from_distarray(obj)
     memory = numpy.asarray(piece)
-    described = pickle.dumps((piece.version, piece.dim_data, memory.dtype, memory.shape))
-    exports = [_export(*pickle.loads(record)) for record in _gathered(described)]
+    offered = pickle.dumps((piece.version, piece.dim_data, memory.dtype, memory.shape))
+    records = core.gather("dappled.from_distarray", offered)
+    exports = [_export(*pickle.loads(record)) for record in records]
     return core.from_piece(protocol.validate_all(exports), memory)
 
 
@@ -82,24 +102,6 @@ def _export(version: str, dim_data: Any, dtype: Any, shape: tuple[int, ...]) -> 
     """What another rank offers, with a buffer that has no memory behind it."""
     buffer = numpy.broadcast_to(numpy.empty((), dtype), shape)
     return {"__version__": version, "buffer": buffer, "dim_data": dim_data}
-
-
-def _gathered(record: bytes) -> list[bytes]:
-    """The records of all ranks, on every rank."""
-    ranks = core.ranks()
-    if ranks == 1:
-        return [record]
-    lengths = _joined(numpy.array([len(record)]), range(ranks + 1))
-    bounds = [0, *numpy.cumsum(lengths).tolist()]
-    joined = _joined(numpy.frombuffer(record, numpy.uint8), bounds).tobytes()
-    return [joined[start:stop] for start, stop in itertools.pairwise(bounds)]
-
-
-def _joined(part: Any, bounds: Any) -> Any:
-    """NumPy's array of the parts of all ranks."""
-    shape, nprocs = (bounds[-1],), core.ranks()
-    distribution = protocol.Distribution(shape, "b", nprocs=nprocs, bounds=[list(bounds)])
-    return core.unwrap(core.from_piece(distribution, part))
 
 
 def _distarray(self: Any) -> dict[str, Any]:

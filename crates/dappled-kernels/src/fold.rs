@@ -14,6 +14,10 @@ pub enum Fold {
     Multiply,
     Minimum,
     Maximum,
+    /// Of zeros, the sign may differ from NumPy's: there it depends on their places.
+    Fmin,
+    /// As `Fmin`.
+    Fmax,
     /// `logical_and`, of bools.
     All,
     /// `logical_or`, of bools.
@@ -25,9 +29,9 @@ pub enum Fold {
 
 impl Fold {
     /// All of them.
-    pub const EVERY: [Fold; 9] = {
+    pub const EVERY: [Fold; 11] = {
         use Fold::*;
-        [Add, Multiply, Minimum, Maximum, All, Any, BitAnd, BitOr, BitXor]
+        [Add, Multiply, Minimum, Maximum, Fmin, Fmax, All, Any, BitAnd, BitOr, BitXor]
     };
 
     /// Is there a loop for values of this dtype? NumPy may choose another one for them: it sums
@@ -45,7 +49,7 @@ impl Fold {
     pub fn identity(self, dtype: DType) -> Option<Scalar> {
         let whole = |number: i8| Scalar::new(number).cast(dtype);
         match self {
-            Fold::Minimum | Fold::Maximum => None,
+            Fold::Minimum | Fold::Maximum | Fold::Fmin | Fold::Fmax => None,
             Fold::Add | Fold::Any | Fold::BitOr | Fold::BitXor => Some(whole(0)),
             Fold::BitAnd if dtype.kind() != Kind::Bool => Some(whole(-1)),
             Fold::Multiply | Fold::BitAnd => Some(whole(1)),
@@ -60,6 +64,8 @@ impl Fold {
             Fold::Multiply => "multiply",
             Fold::Minimum => "minimum",
             Fold::Maximum => "maximum",
+            Fold::Fmin => "fmin",
+            Fold::Fmax => "fmax",
             Fold::All => "logical_and",
             Fold::Any => "logical_or",
             Fold::BitAnd => "bitwise_and",

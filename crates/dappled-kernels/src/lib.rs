@@ -1,4 +1,4 @@
-//! Local work on typed memory: fused element-wise programs and sums, with NumPy's results.
+//! Local work on typed memory: fused element-wise programs, reductions and scans, with NumPy's results.
 //!
 //! It knows no ranks, no graph and no Python. From the bottom up:
 //!
@@ -17,7 +17,8 @@
 //! apply              one operation over contiguous memory, for small arrays
 //! slot, machine      one thread's registers: runs a program over one tile
 //! execute            runs a program over all tiles, on all threads
-//! tree, reduce       NumPy's pairwise tree; the sum of a fused program
+//! fold, tree         what folds values into one; NumPy's pairwise tree
+//! reduce, scan       reductions and scans of a fused program
 //! ```
 //!
 //! An element's value depends neither on its place in a tile nor on the number of threads.
@@ -41,6 +42,7 @@ mod promote;
 mod reduce;
 mod rewrite;
 mod scalar;
+mod scan;
 mod slot;
 mod space;
 mod tiles;
@@ -61,6 +63,7 @@ pub use op::Op;
 pub use overlap::{is_injective, may_overlap};
 pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
-pub use reduce::{Reduction, reduce, sum, sum_range};
+pub use reduce::{Extreme, Reduction, Runs, arg_reduce, reduce, sum, sum_range, values_range};
 pub use scalar::Scalar;
+pub use scan::scan;
 pub use view::{Axes, View};

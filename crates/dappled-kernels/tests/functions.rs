@@ -46,9 +46,13 @@ fn apart(a: f64, b: f64, width: u32) -> u64 {
 type OfDouble = fn(f64) -> f64;
 type OfSingle = fn(f32) -> f32;
 
-const FUNCTIONS: [(Op, OfDouble, OfSingle); 6] = [
+const FUNCTIONS: [(Op, OfDouble, OfSingle); 10] = [
     (Op::Exp, f64::exp, f32::exp),
+    (Op::Exp2, f64::exp2, f32::exp2),
+    (Op::Expm1, f64::exp_m1, f32::exp_m1),
     (Op::Log, f64::ln, f32::ln),
+    (Op::Log2, f64::log2, f32::log2),
+    (Op::Log10, f64::log10, f32::log10),
     (Op::Sin, f64::sin, f32::sin),
     (Op::Cos, f64::cos, f32::cos),
     (Op::Tan, f64::tan, f32::tan),

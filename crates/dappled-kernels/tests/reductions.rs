@@ -7,7 +7,8 @@ use std::path::Path;
 use common::run;
 use dappled_kernels::element::{bytes_of, typed, typed_mut};
 use dappled_kernels::{
-    Buffer, DType, Fold, Interpreter, Kind, Op, Operand, Program, Reduction, Scalar, View, reduce,
+    Buffer, DType, Error, Extreme, Fold, Interpreter, Kind, Op, Operand, Program, Reduction,
+    Scalar, View, arg_reduce, reduce, scan,
 };
 use num_complex::Complex64;
 
@@ -119,12 +120,38 @@ impl Case {
             "3" => reduction.initial = Some(Scalar::new(3i8).cast(self.dtype)),
             _ => {}
         }
-        let view = View::c_order(self.dtype, &shape);
-        let out = Buffer::zeroed(view.len() * self.dtype.itemsize());
+        self.result(self.dtype, &shape, |code, inputs, out| reduce(code, inputs, &reduction, out))
+    }
+
+    fn scan(&self) -> Option<String> {
+        let (fold, axis) = (self.fold().unwrap(), self.axes[0]);
+        let shape = &self.view.shape;
+        self.result(self.dtype, shape, |code, inputs, out| scan(code, inputs, fold, axis, out))
+    }
+
+    fn argument(&self) -> Option<String> {
+        let extreme = if self.name == "argmax" { Extreme::Greatest } else { Extreme::Least };
+        let axis = self.axes.first().copied();
+        let length = |(at, &size)| if axis.is_none_or(|axis| axis == at) { 1 } else { size };
+        let shape: Vec<usize> = self.view.shape.iter().enumerate().map(length).collect();
+        self.result(DType::Int64, &shape, |code, inputs, out| {
+            arg_reduce(code, inputs, extreme, axis, out)
+        })
+    }
+
+    /// Runs into a new array, and says what is wrong with it.
+    fn result(
+        &self,
+        dtype: DType,
+        shape: &[usize],
+        run: impl Fn(&Interpreter, &[Operand], &Operand) -> Result<(), Error>,
+    ) -> Option<String> {
+        let view = View::c_order(dtype, shape);
+        let out = Buffer::zeroed(view.len() * dtype.itemsize());
         let code = Interpreter::new(&self.program()).unwrap();
         let inputs = [Operand::new(&self.buffer, &self.view).unwrap()];
-        reduce(&code, &inputs, &reduction, &Operand::new(&out, &view).unwrap()).unwrap();
-        self.compare(self.dtype, &out.to_vec::<u8>())
+        run(&code, &inputs, &Operand::new(&out, &view).unwrap()).unwrap();
+        self.compare(dtype, &out.to_vec::<u8>())
     }
 }
 
@@ -196,4 +223,18 @@ fn reductions_have_numpys_bits_on_any_number_of_threads() {
     let cases = cases(|start| !["scan", "argument"].contains(&start));
     assert!(cases.len() > 1000);
     in_pools(Case::reduction, &cases);
+}
+
+#[test]
+fn scans_have_numpys_bits() {
+    let cases = cases(|start| start == "scan");
+    assert!(cases.len() > 300);
+    in_pools(Case::scan, &cases);
+}
+
+#[test]
+fn extremes_are_where_numpy_finds_them() {
+    let cases = cases(|start| start == "argument");
+    assert!(cases.len() > 100);
+    in_pools(Case::argument, &cases);
 }

@@ -115,6 +115,16 @@ pub(crate) trait Arithmetic: Element {
     fn floor_divide_raises(self, _: Self, _: Self) -> Flags {
         Flags::NONE
     }
+    /// Floats whose floor division signalled nothing, whatever was divided; the same for the
+    /// remainder.
+    #[inline(always)]
+    fn is_plain_quotient(self) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn is_plain_remainder(self) -> bool {
+        false
+    }
     #[inline(always)]
     fn remainder_raises(self, _: Self, _: Self) -> Flags {
         Flags::NONE

@@ -71,6 +71,14 @@ macro_rules! floats {
                     | Flags::UNDERFLOW.when(tiny & b.is_finite())
             }
             #[inline(always)]
+            fn is_plain_quotient(self) -> bool {
+                (self.abs() <= <$T>::MAX) & (self != 0.0)
+            }
+            #[inline(always)]
+            fn is_plain_remainder(self) -> bool {
+                !self.is_nan()
+            }
+            #[inline(always)]
             fn remainder_raises(self, other: Self, out: Self) -> Flags {
                 Flags::INVALID.when(out.is_nan() & !self.is_nan() & !other.is_nan())
             }

@@ -1,12 +1,12 @@
 //! How values are folded: what one dtype does in one fold, and the compiled loops of it.
 
-use std::marker::PhantomData;
-
 use super::Variant;
 use super::arithmetic::{Arithmetic, BinaryOp, ops};
-use super::loops::{Kernel, Loop, choose};
-use super::runs::{Chain, HalfSum, Lanes, Pairwise, Plain};
-use crate::element::{Element, bytes_of, bytes_of_mut, typed, typed_mut, with_element};
+use super::fold_loops::{BeginLoop, FinishLoop, JoinLoop, Line, PartLoop, Rows, Runs, Step};
+use super::loops::{Kernel, choose};
+use super::product::Chain;
+use super::runs::{HalfSum, Lanes, Pairwise, Plain};
+use crate::element::{Element, bytes_of, bytes_of_mut, with_element};
 use crate::{DType, Fold};
 
 /// The most bytes of what a part of a run amounts to.
@@ -75,6 +75,8 @@ pub(crate) struct Folder {
     join: Kernel,
     finish: Kernel,
     begin: Kernel,
+    line: Kernel,
+    step: Kernel,
 }
 
 impl Folder {
@@ -103,7 +105,29 @@ impl Folder {
             (Fold::Maximum, DType::Float32 | DType::Float64) => {
                 Self::extreme::<ops::Maximum>(dtype, contiguous, variant)
             }
+            (Fold::Fmin, DType::Float32 | DType::Float64) => {
+                Self::extreme::<ops::Fmin>(dtype, contiguous, variant)
+            }
+            (Fold::Fmax, DType::Float32 | DType::Float64) => {
+                Self::extreme::<ops::Fmax>(dtype, contiguous, variant)
+            }
             _ => with_element!(dtype, T => Self::plain::<T>(fold, variant)),
+        }
+    }
+
+    /// The loops of a scan along so many values. NumPy's complex product reads what it has just
+    /// written, so it takes one by one and does not fuse; a single one it does not notice.
+    pub fn for_scan(fold: Fold, dtype: DType, len: usize, variant: Variant) -> Self {
+        use num_complex::{Complex32, Complex64};
+        let variant = variant.min(Variant::best());
+        match (fold, dtype) {
+            (Fold::Multiply, DType::Complex64) if len > 2 => {
+                Self::of::<Chain<Complex32, false>>(variant)
+            }
+            (Fold::Multiply, DType::Complex128) if len > 2 => {
+                Self::of::<Chain<Complex64, false>>(variant)
+            }
+            _ => Self::new(fold, dtype, Spacing::Contiguous, variant),
         }
     }
 
@@ -125,6 +149,8 @@ impl Folder {
             Fold::Multiply => Self::of::<Plain<ops::Multiply, T>>(variant),
             Fold::Minimum => Self::of::<Plain<ops::Minimum, T>>(variant),
             Fold::Maximum => Self::of::<Plain<ops::Maximum, T>>(variant),
+            Fold::Fmin => Self::of::<Plain<ops::Fmin, T>>(variant),
+            Fold::Fmax => Self::of::<Plain<ops::Fmax, T>>(variant),
             Fold::All | Fold::BitAnd => Self::of::<Plain<ops::And, T>>(variant),
             Fold::Any | Fold::BitOr => Self::of::<Plain<ops::Or, T>>(variant),
             Fold::BitXor => Self::of::<Plain<ops::Xor, T>>(variant),
@@ -145,6 +171,8 @@ impl Folder {
             join: choose::<JoinLoop<F>>(Variant::Plain),
             finish: choose::<FinishLoop<F>>(Variant::Plain),
             begin: choose::<BeginLoop<F>>(Variant::Plain),
+            line: choose::<Line<F>>(variant),
+            step: choose::<Step<F>>(variant),
         }
     }
 
@@ -185,74 +213,19 @@ impl Folder {
         unsafe { (self.begin)(&[acc], self.cropped(state)) }
     }
 
+    /// Continues a line of results after its first, which is there, by one for each value.
+    pub fn line(&self, results: &mut [u8], values: &[u8]) {
+        // SAFETY: as above.
+        unsafe { (self.line)(&[values], results) }
+    }
+
+    /// The row of results that comes after another one.
+    pub fn step(&self, before: &[u8], values: &[u8], results: &mut [u8]) {
+        // SAFETY: as above.
+        unsafe { (self.step)(&[before, values], results) }
+    }
+
     fn cropped<'s>(&self, state: &'s mut State) -> &'s mut [u8] {
         &mut bytes_of_mut(state)[..self.state]
-    }
-}
-
-struct Rows<F>(PhantomData<F>);
-
-impl<F: Folding> Loop for Rows<F> {
-    #[inline(always)]
-    fn run(args: &[&[u8]], out: &mut [u8]) {
-        let accs = typed_mut::<F::Item>(out);
-        let values = &typed::<F::Item>(args[0])[..accs.len()];
-        for (acc, &value) in accs.iter_mut().zip(values) {
-            *acc = F::apply(*acc, value);
-        }
-    }
-}
-
-struct Runs<F>(PhantomData<F>);
-
-impl<F: Folding> Loop for Runs<F> {
-    #[inline(always)]
-    fn run(args: &[&[u8]], out: &mut [u8]) {
-        let accs = typed_mut::<F::Item>(out);
-        let (values, fresh) = (typed::<F::Item>(args[0]), args[1][0] != 0);
-        let len = values.len() / accs.len().max(1);
-        for (acc, run) in accs.iter_mut().zip(values.chunks_exact(len)) {
-            *acc = match run {
-                [first, rest @ ..] if fresh => F::run(*first, rest),
-                _ => F::run(*acc, run),
-            };
-        }
-    }
-}
-
-struct PartLoop<F>(PhantomData<F>);
-
-impl<F: Folding> Loop for PartLoop<F> {
-    #[inline(always)]
-    fn run(args: &[&[u8]], out: &mut [u8]) {
-        F::part(typed(args[0]), typed_mut(out));
-    }
-}
-
-struct JoinLoop<F>(PhantomData<F>);
-
-impl<F: Folding> Loop for JoinLoop<F> {
-    #[inline(always)]
-    fn run(args: &[&[u8]], out: &mut [u8]) {
-        F::join(typed_mut(out), typed(args[0]));
-    }
-}
-
-struct FinishLoop<F>(PhantomData<F>);
-
-impl<F: Folding> Loop for FinishLoop<F> {
-    #[inline(always)]
-    fn run(args: &[&[u8]], out: &mut [u8]) {
-        let acc = &mut typed_mut::<F::Item>(out)[0];
-        *acc = F::finish(*acc, typed(args[0]));
-    }
-}
-
-struct BeginLoop<F>(PhantomData<F>);
-
-impl<F: Folding> Loop for BeginLoop<F> {
-    #[inline(always)]
-    fn run(args: &[&[u8]], out: &mut [u8]) {
-        F::begin(typed::<F::Item>(args[0])[0], typed_mut(out));
     }
 }

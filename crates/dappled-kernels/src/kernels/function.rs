@@ -74,7 +74,7 @@ macro_rules! functions {
 }
 functions! {
     exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, arcsin, arccos, arctan, sinh, cosh,
-    tanh, arcsinh, arccosh, arctanh, cbrt, fabs, deg2rad, rad2deg, rare_log, far_sin, far_cos, far_tan;
+    tanh, arcsinh, arccosh, arctanh, cbrt, fabs, deg2rad, rad2deg, rare_log, rare_log2, rare_log10, far_sin, far_cos, far_tan;
     copysign, heaviside, power, rare_power, hypot, arctan2, logaddexp, logaddexp2
 }
 

@@ -29,6 +29,12 @@ macro_rules! floats {
             fn rare_log(self) -> Self {
                 self.ln()
             }
+            fn rare_log2(self) -> Self {
+                <$T>::log2(self)
+            }
+            fn rare_log10(self) -> Self {
+                <$T>::log10(self)
+            }
             #[inline(always)]
             fn is_rare_power(self, exponent: Self) -> bool {
                 math::is_rare_power(f64::from(self), f64::from(exponent))
@@ -69,11 +75,11 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn exp2(self) -> Self {
-                <$T>::exp2(self)
+                $math::exp2(self)
             }
             #[inline(always)]
             fn expm1(self) -> Self {
-                self.exp_m1()
+                $math::expm1(self)
             }
             #[inline(always)]
             fn log(self) -> Self {
@@ -81,11 +87,11 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn log2(self) -> Self {
-                <$T>::log2(self)
+                $math::log2(self)
             }
             #[inline(always)]
             fn log10(self) -> Self {
-                <$T>::log10(self)
+                $math::log10(self)
             }
             #[inline(always)]
             fn log1p(self) -> Self {

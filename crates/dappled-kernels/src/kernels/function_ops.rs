@@ -14,8 +14,8 @@ op!(UnaryOp Exp: Function(a) -> T, a.exp(), decaying, unless is_normal);
 op!(UnaryOp Exp2: Function(a) -> T, a.exp2(), decaying_by_two, unless is_normal);
 op!(UnaryOp Expm1: Function(a) -> T, a.expm1(), growing, unless is_finite);
 op!(UnaryOp Log: Function(a) -> T, a.log(), with_pole, unless is_finite, if T::is_rare_log, T::rare_log);
-op!(UnaryOp Log2: Function(a) -> T, a.log2(), with_pole, unless is_finite);
-op!(UnaryOp Log10: Function(a) -> T, a.log10(), with_pole, unless is_finite);
+op!(UnaryOp Log2: Function(a) -> T, a.log2(), with_pole, unless is_finite, if T::is_rare_log, T::rare_log2);
+op!(UnaryOp Log10: Function(a) -> T, a.log10(), with_pole, unless is_finite, if T::is_rare_log, T::rare_log10);
 op!(UnaryOp Log1p: Function(a) -> T, a.log1p(), with_pole, unless is_finite);
 op!(UnaryOp Sin: Function(a) -> T, a.sin(), bounded, unless is_finite, if T::is_far, T::far_sin);
 op!(UnaryOp Cos: Function(a) -> T, a.cos(), bounded, unless is_finite, if T::is_far, T::far_cos);
@@ -57,11 +57,11 @@ pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Kernel<Fl
 fn of<T: Function>(op: Op, variant: Variant) -> Option<Kernel<Flags>> {
     Some(match op {
         Op::Exp => operation::<Unary<Exp, T>>(variant),
-        Op::Exp2 => library::<Unary<Exp2, T>>(variant),
-        Op::Expm1 => library::<Unary<Expm1, T>>(variant),
+        Op::Exp2 => operation::<Unary<Exp2, T>>(variant),
+        Op::Expm1 => operation::<Unary<Expm1, T>>(variant),
         Op::Log => operation::<Unary<Log, T>>(variant),
-        Op::Log2 => library::<Unary<Log2, T>>(variant),
-        Op::Log10 => library::<Unary<Log10, T>>(variant),
+        Op::Log2 => operation::<Unary<Log2, T>>(variant),
+        Op::Log10 => operation::<Unary<Log10, T>>(variant),
         Op::Log1p => library::<Unary<Log1p, T>>(variant),
         Op::Sin => operation::<Unary<Sin, T>>(variant),
         Op::Cos => operation::<Unary<Cos, T>>(variant),

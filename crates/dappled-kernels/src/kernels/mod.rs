@@ -3,9 +3,11 @@
 mod arithmetic;
 mod cast;
 mod complex;
+mod extreme;
 mod float;
 mod float16;
 mod fold;
+mod fold_loops;
 mod function;
 mod function_float;
 mod function_ops;
@@ -15,6 +17,7 @@ mod loops;
 mod math;
 pub(crate) mod ops;
 mod parts;
+mod product;
 mod runs;
 mod signals;
 pub(crate) mod status;
@@ -28,6 +31,7 @@ use self::loops::{Binary, SelectLoop, Unary, operation};
 use crate::element::with_element;
 use crate::{DType, Flags, Op};
 
+pub(crate) use self::extreme::{Finder, Record};
 pub(crate) use self::fold::{Cuts, Folder, Spacing, State};
 pub(crate) use self::loops::Kernel;
 pub(crate) use self::signals::hardware;

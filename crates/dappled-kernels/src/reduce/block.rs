@@ -11,6 +11,9 @@ use crate::slot::Slot;
 /// two strips' rows is read by another thread.
 const STRIP: usize = 512;
 
+/// Strips for each thread.
+const STRIPS: usize = 2;
+
 /// Runs that are summed up before their accumulator takes them.
 const SEGMENTS: usize = 1024;
 
@@ -146,6 +149,9 @@ impl Work<'_> {
         if block.elements() <= PART {
             return None;
         }
+        // Strips are read in steps, so they are no more than keep all threads busy.
+        let strips = STRIPS * rayon::current_num_threads();
+        let wide = block.elements() > Block::whole(self.order, false).elements() / strips;
         let levels = self.order.levels.iter().zip(&block.ranges).enumerate();
         let mut long = levels.filter(|(_, (_, range))| range.len() > 1);
         let first = long.clone().next().map(|(at, (level, _))| (at, level.kept));
@@ -154,10 +160,12 @@ impl Work<'_> {
         let columns = self.order.by_rows && block.columns.len() / 2 >= STRIP;
         match (first, kept, self.parts.folder.cuts) {
             (Some((at, true)), ..) => Some(Cut::Kept(at)),
-            (_, Some(at), _) if apart(at) => Some(Cut::Kept(at)),
-            (_, None, _) if columns => Some(Cut::Columns),
-            (Some((at, false)), _, Cuts::Anywhere) => Some(Cut::Shared(at)),
-            (Some((at, false)), _, Cuts::Lanes) if self.order.by_rows => Some(Cut::Shared(at)),
+            (_, Some(at), _) if apart(at) && wide => Some(Cut::Kept(at)),
+            (_, None, _) if columns && wide => Some(Cut::Columns),
+            (Some((at, false)), _, Cuts::Anywhere) if wide => Some(Cut::Shared(at)),
+            (Some((at, false)), _, Cuts::Lanes) if wide && self.order.by_rows => {
+                Some(Cut::Shared(at))
+            }
             (_, _, Cuts::Nowhere) => None,
             (_, None, _) if !self.order.by_rows => Some(Cut::Segments),
             _ => None,

@@ -6,17 +6,22 @@
 //! block     some accumulators and all their values: cut among threads
 //! alone     a block on one thread
 //! parts     a run of values: cut along NumPy's tree
+//! arg       where the least or the greatest value is
 //! sum       parts of a sum, for trees over several ranks
 //! ```
 
 mod alone;
+mod arg;
 mod block;
 mod order;
 mod parts;
 mod sum;
 mod target;
 
-pub use self::sum::{sum, sum_range};
+pub use self::arg::{Extreme, arg_reduce};
+pub use self::order::Runs;
+pub(crate) use self::parts::PART;
+pub use self::sum::{sum, sum_range, values_range};
 pub(crate) use self::target::write_in_order;
 
 use self::block::{Block, Work};
@@ -28,9 +33,10 @@ use crate::{DType, Error, Fold, Interpreter, Scalar};
 
 /// What is folded, and how NumPy would do it.
 ///
-/// `where=` is a select in the program that puts the fold's identity where the mask is false. That
-/// gives NumPy's bits for all folds but the sums and products of floats along runs, which NumPy
-/// cuts at the mask's edges: those are equal to rounding. (For a sum the identity is -0.0.)
+/// `where=` is a select in the program that puts a value where the mask is false: -0.0 for a sum,
+/// else the fold's identity, or the initial value that NumPy then asks for. That gives NumPy's
+/// bits, but for sums of floats along runs (the last axis of a C-ordered array, or all of it):
+/// there NumPy sums each stretch of the mask by itself, and both are equal to rounding.
 #[derive(Clone, Debug)]
 pub struct Reduction<'a> {
     /// The operation.
@@ -40,6 +46,9 @@ pub struct Reduction<'a> {
     /// The strides, in bytes, that NumPy's array of the values has: they decide in which order it
     /// folds. If `casts`, they are those of the array before the cast.
     pub order: &'a [isize],
+    /// The shape of NumPy's array, where the values are a part of it along axes that are kept: it
+    /// decides too. None where they are all of it.
+    pub part_of: Option<&'a [usize]>,
     /// What accumulators start from; None: their first value, as NumPy's `initial=None`.
     pub initial: Option<Scalar>,
     /// Does NumPy cast the values while it reduces them (`numpy.sum(a, dtype=...)`, or the mean of
@@ -50,7 +59,7 @@ pub struct Reduction<'a> {
 impl<'a> Reduction<'a> {
     /// From the fold's identity, without a cast.
     pub fn new(fold: Fold, dtype: DType, axes: &'a [usize], order: &'a [isize]) -> Self {
-        Self { fold, axes, order, initial: fold.identity(dtype), casts: false }
+        Self { fold, axes, order, part_of: None, initial: fold.identity(dtype), casts: false }
     }
 }
 
@@ -78,7 +87,7 @@ pub fn reduce(
     reduction: &Reduction<'_>,
     out: &Operand<'_>,
 ) -> Result<(), Error> {
-    let &Reduction { fold, axes, order, ref initial, casts } = reduction;
+    let &Reduction { fold, axes, order, part_of, ref initial, casts } = reduction;
     let shape = check(code, inputs, reduction, out)?;
     if out.is_empty() {
         return Ok(());
@@ -93,7 +102,7 @@ pub fn reduce(
         return write_in_order(out, &all, inputs, filled);
     }
     let dtype = out.view().dtype;
-    let order = Order::new(shape, order, axes, dtype.itemsize(), casts);
+    let order = Order::new((part_of.unwrap_or(shape), shape), order, axes, dtype.itemsize(), casts);
     let folder = Folder::new(fold, dtype, order.spacing, Variant::best());
     write_in_order(out, &order.axes, inputs, |accs| {
         let bound = Bound::new(&code.program, inputs, &[])?;

@@ -8,6 +8,8 @@
 //! is as much as it holds. The source is `npyiter_find_best_axis_ordering` and
 //! `npyiter_find_buffering_setup` in NumPy's `nditer_constr.c`, since NumPy 2.3.
 
+use std::ops::Range;
+
 use crate::kernels::Spacing;
 
 /// Elements of NumPy's buffer.
@@ -17,6 +19,8 @@ const BUFFER: usize = 8192;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Axis {
     size: usize,
+    /// How many of them are folded here.
+    here: usize,
     stride: isize,
     kept: bool,
 }
@@ -47,9 +51,10 @@ pub(crate) struct Order {
 
 impl Order {
     /// The order for values of this shape and dtype size, not empty, that lie in memory with these
-    /// strides; `casts` if the reduction itself casts them.
+    /// strides; `casts` if the reduction itself casts them. `here` is the shape of those that are
+    /// folded here, a part along axes that are kept.
     pub fn new(
-        shape: &[usize],
+        (shape, here): (&[usize], &[usize]),
         strides: &[isize],
         reduced: &[usize],
         itemsize: usize,
@@ -59,6 +64,7 @@ impl Order {
         let inner_first = axes.iter().rev().filter(|&&axis| shape[axis] != 1);
         let merged = merged(inner_first.map(|&axis| Axis {
             size: shape[axis],
+            here: here[axis],
             stride: strides[axis],
             kept: !reduced.contains(&axis),
         }));
@@ -69,7 +75,7 @@ impl Order {
         Self {
             axes,
             levels: levels(around),
-            len: inside.iter().map(|axis| axis.size).product(),
+            len: inside.iter().map(|axis| axis.here).product(),
             by_rows,
             piece: run.piece,
             spacing: match stride {
@@ -109,6 +115,7 @@ fn merged(inner_first: impl Iterator<Item = Axis>) -> Vec<Axis> {
         match merged.last_mut() {
             Some(inner) if inner.kept == axis.kept && inner.reaches(&axis) => {
                 inner.size *= axis.size;
+                inner.here *= axis.here;
             }
             _ => merged.push(axis),
         }
@@ -126,7 +133,7 @@ impl Axis {
 /// What lies around runs or rows; neighbours of one kind are one level.
 fn levels(inner_first: &[Axis]) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
-    for &Axis { size, kept, .. } in inner_first.iter().rev() {
+    for &Axis { here: size, kept, .. } in inner_first.iter().rev() {
         match levels.last_mut() {
             Some(level) if level.kept == kept => level.size *= size,
             _ => levels.push(Level { size, kept }),
@@ -197,4 +204,45 @@ fn choose(inner_first: &[Axis], turn: Option<usize>, single: usize, casts: bool)
         }
     }
     best
+}
+
+/// How NumPy folds all values of an array into one: in runs, which its loop takes in pieces.
+///
+/// ```
+/// use dappled_kernels::Runs;
+/// // a[:, :6] of an array of shape (3, 8): its rows fit in NumPy's buffer together
+/// let runs = Runs::new(&[3, 6], &[64, 8], 8, false);
+/// assert_eq!(runs.pieces(18).collect::<Vec<_>>(), [0..18]);
+/// // a[:, :6000] of one of shape (3, 8000): a row at a time
+/// let runs = Runs::new(&[3, 6000], &[64000, 8], 8, false);
+/// assert_eq!(runs.pieces(18000).collect::<Vec<_>>(), [0..6000, 6000..12000, 12000..18000]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// The axes, outermost first: the order of the values.
+    pub axes: Vec<usize>,
+    len: usize,
+    piece: usize,
+}
+
+impl Runs {
+    /// Those of values of this shape and itemsize, not empty, that lie in memory with these strides;
+    /// `casts` if the reduction itself casts them.
+    pub fn new(shape: &[usize], strides: &[isize], itemsize: usize, casts: bool) -> Self {
+        let all: Vec<usize> = (0..shape.len()).collect();
+        let Order { axes, len, piece, .. } =
+            Order::new((shape, shape), strides, &all, itemsize, casts);
+        Self { axes, len, piece }
+    }
+
+    /// The pieces, as ranges of the index of all values in order.
+    pub fn pieces(&self, total: u64) -> impl Iterator<Item = Range<u64>> + use<> {
+        let (len, piece) = (self.len.max(1) as u64, (self.piece as u64).max(1));
+        let run = move |start: u64| {
+            let end = start + len;
+            let starts = (start..end).step_by(piece.min(len) as usize);
+            starts.map(move |from| from..end.min(from.saturating_add(piece)))
+        };
+        (0..total / len).flat_map(move |number| run(number * len))
+    }
 }

@@ -7,6 +7,7 @@ use super::shape_of;
 use crate::bind::{Bound, Operand};
 use crate::element::{bytes_of, typed};
 use crate::kernels::{Folder, Spacing, Variant};
+use crate::machine::Machine;
 use crate::tree::Summand;
 use crate::{Error, Fold, Interpreter};
 
@@ -36,12 +37,7 @@ pub fn sum_range<T: Summand>(
     inputs: &[Operand<'_>],
     indices: Range<usize>,
 ) -> Result<T, Error> {
-    shape_of(code, inputs)?;
-    let found = code.program.dtype(code.program.outputs[0]).expect("checked");
-    if found != T::DTYPE {
-        let place = "the sum".into();
-        return Err(Error::DTypeMismatch { place, expected: T::DTYPE, found });
-    }
+    check::<T>(code, inputs)?;
     let bound = Bound::new(&code.program, inputs, &[])?;
     let space = &Bound::c_space(inputs);
     assert!(indices.end <= space.len(), "indices {indices:?} of {}", space.len());
@@ -51,4 +47,28 @@ pub fn sum_range<T: Summand>(
     let folder = Folder::new(Fold::Add, T::DTYPE, Spacing::Contiguous, Variant::best());
     let state = Parts { code, bound: &bound, space, folder }.shared(indices);
     Ok(typed::<T>(bytes_of(&state))[0])
+}
+
+/// The values at some flat indices, at most [`crate::tree::LEAF`]: what a rank has of a leaf.
+pub fn values_range<T: Summand>(
+    code: &Interpreter,
+    inputs: &[Operand<'_>],
+    indices: Range<usize>,
+) -> Result<Vec<T>, Error> {
+    check::<T>(code, inputs)?;
+    let bound = Bound::new(&code.program, inputs, &[])?;
+    let space = &Bound::c_space(inputs);
+    assert!(indices.end <= space.len(), "indices {indices:?} of {}", space.len());
+    let mut machine = Machine::new(code, &bound, space);
+    Ok(typed::<T>(machine.value(indices)).to_vec())
+}
+
+fn check<T: Summand>(code: &Interpreter, inputs: &[Operand<'_>]) -> Result<(), Error> {
+    shape_of(code, inputs)?;
+    let found = code.program.dtype(code.program.outputs[0]).expect("checked");
+    if found != T::DTYPE {
+        let place = "the sum".into();
+        return Err(Error::DTypeMismatch { place, expected: T::DTYPE, found });
+    }
+    Ok(())
 }

@@ -76,6 +76,14 @@ pub fn order_of(view: &View, letter: char) -> PyResult<Vec<usize>> {
     }
 }
 
+/// The order of axes in which elements come one after the other.
+fn flat_order(view: &View, letter: char) -> PyResult<Vec<usize>> {
+    match letter {
+        'K' | 'k' => Ok(view::iteration_order(view)),
+        _ => order_of(view, letter),
+    }
+}
+
 #[pymethods]
 impl NdArray {
     /// The axes in the opposite order: a view.
@@ -158,7 +166,7 @@ impl NdArray {
         let Some(array) = slf.get().array() else {
             return slow::function(slf.py(), "method")?.call1((slf, "ravel", (order,)));
         };
-        let order = order_of(array.view(), order)?;
+        let order = flat_order(array.view(), order)?;
         let turned = view::permuted(array.view(), &order);
         let turned = array.with_view(turned);
         // NumPy gives a view of what is contiguous, else a copy.
@@ -174,7 +182,7 @@ impl NdArray {
         let Some(array) = slf.get().array() else {
             return slow::function(slf.py(), "method")?.call1((slf, "flatten", (order,)));
         };
-        let order = order_of(array.view(), order)?;
+        let order = flat_order(array.view(), order)?;
         let turned = array.transposed(&order);
         reshape(slf, &turned, &[turned.view().len()], Some(true))
     }

@@ -1,13 +1,11 @@
 //! Reductions: the pending operations below them are folded in, so that memory is read once.
 
-use std::sync::Arc;
+use dappled_kernels::{Axes, DType, Fold, Operand as Memory, Reduction, Scalar, View, reduce};
 
-use dappled_kernels::{Buffer, DType, Fold, Operand as Memory, Reduction, Scalar, View, reduce};
-
-use super::evaluate::{buffers, operands};
+use super::evaluate::{buffers, gathered, operands};
 use super::fuse::{Fused, fused};
 use super::layout::Layout;
-use super::node::{Node, State};
+use super::node::{Arg, Node, State};
 use super::{Array, GraphError, Session, spread_fold};
 use crate::run::RunError;
 
@@ -34,19 +32,37 @@ impl Folding {
     }
 }
 
+/// The values that are folded: a program in the dtype of the folding, and how they lie for NumPy,
+/// which decides in which order it folds them.
+pub(super) struct Values {
+    pub fused: Fused,
+    pub shape: Vec<usize>,
+    /// The strides of NumPy's array.
+    pub strides: Vec<isize>,
+    /// Are they cast for the folding?
+    pub casts: bool,
+}
+
 impl Array {
     /// Folds some axes, at once; they stay, with length 1. Collective.
     pub fn fold(&self, folding: &Folding) -> Result<Array, GraphError> {
         let session = self.session();
-        let fused = fused(session, &self.arg(), folding.dtype)?;
-        if fused.inputs.iter().any(|(input, _)| !input.layout.is_whole()) {
-            return spread_fold::folded(self, folding);
+        let values = Values {
+            fused: fused(session, &self.arg(), folding.dtype)?,
+            shape: self.shape().to_vec(),
+            strides: self.view().strides.to_vec(),
+            casts: self.dtype() != folding.dtype,
+        };
+        if values.fused.inputs.iter().any(|(input, _)| !input.layout.is_whole()) {
+            return spread_fold::folded(session, values, folding);
         }
-        let base = View::c_order(folding.dtype, &folding.folded(self.shape()));
-        let memory = session.freed().memory(base.len() * folding.dtype.itemsize());
-        fold_into(session, &fused, self, folding, (&memory, &base))?;
-        let node = Node::new(session, base, Layout::Whole, State::Stored(memory));
-        Ok(Array::over(session, node))
+        // A value that is the same everywhere needs a place to be read from.
+        let fused = match values.fused.inputs.is_empty() {
+            true => repeated(self, folding.dtype)?,
+            false => values.fused,
+        };
+        let values = Values { fused, ..values };
+        fold_here(session, &values, folding, self.shape())
     }
 
     /// Without the axes that were folded.
@@ -57,41 +73,39 @@ impl Array {
     }
 }
 
-/// Folds memory that is all here.
-fn fold_into(
+/// Folds values that are all here, or a part of them, of this shape, along axes that are kept.
+pub(super) fn fold_here(
     session: &Session,
-    fused: &Fused,
-    array: &Array,
+    values: &Values,
     folding: &Folding,
-    (memory, base): (&Buffer, &View),
-) -> Result<(), GraphError> {
-    // A value that is the same everywhere needs a place to be read from.
-    let filled;
-    let fused = match fused.inputs.is_empty() {
-        true => {
-            filled = stored(session, array, folding.dtype)?;
-            &filled
-        }
-        false => fused,
-    };
+    shape: &[usize],
+) -> Result<Array, GraphError> {
+    let Values { fused, casts, .. } = values;
+    let base = View::c_order(folding.dtype, &folding.folded(shape));
+    let memory = session.freed().memory(base.len() * folding.dtype.itemsize());
     let engine = session.engine(&fused.program)?;
     let buffers = buffers(session, &fused.inputs)?;
     let inputs = operands(&buffers, &fused.inputs)?;
     let reduction = Reduction {
         fold: folding.fold,
         axes: &folding.axes,
-        order: &array.view().strides,
+        order: &values.strides,
+        part_of: Some(&values.shape),
         initial: folding.initial,
-        casts: array.dtype() != folding.dtype,
+        casts: *casts,
     };
-    let out = Memory::new(memory, base).map_err(RunError::from)?;
+    let out = Memory::new(&memory, &base).map_err(RunError::from)?;
     reduce(&engine, &inputs, &reduction, &out).map_err(RunError::from)?;
-    Ok(())
+    let node = Node::new(session, base, Layout::Whole, State::Stored(memory));
+    Ok(Array::over(session, node))
 }
 
-/// The program that reads an array in C order from memory.
-fn stored(session: &Session, array: &Array, dtype: DType) -> Result<Fused, GraphError> {
-    let copy = array.cast_copy(array.dtype())?;
-    let node: Arc<Node> = copy.versions.current();
-    fused(session, &super::node::Arg::Part(node, copy.view().clone()), dtype)
+/// The program that reads one element over and over.
+fn repeated(array: &Array, dtype: DType) -> Result<Fused, GraphError> {
+    let (session, shape) = (array.session(), array.shape());
+    let element = View { shape: Axes::new(), strides: Axes::new(), ..array.view().clone() };
+    let element = Arg::Part(array.versions.current(), element);
+    let one = gathered(session, &element, array.dtype(), &[])?;
+    let view = one.base.broadcast(shape).expect("one element fits any shape");
+    fused(session, &Arg::Part(one, view), dtype)
 }

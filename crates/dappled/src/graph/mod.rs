@@ -39,6 +39,7 @@ mod session;
 mod small;
 mod spread;
 mod spread_fold;
+mod spread_sum;
 mod versions;
 
 pub use array::Array;

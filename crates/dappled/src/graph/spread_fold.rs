@@ -1,183 +1,196 @@
 //! Reductions of arrays in pieces, with the bits that one memory gives.
 //!
-//! The array is moved so that each rank has all that its results need: folded axes whole, the others
-//! in blocks. Where all axes are folded, the ranks have blocks of the flat index: exact operations
-//! fold the ranks' results; float sums follow NumPy's tree, of which each rank sends the sums of the
-//! largest nodes that it holds and the values of leaves that are cut; what is left is gathered.
+//! Values that do not lie so are moved first so that each rank has all that its results need: folded
+//! axes whole. Where all axes are folded, exact operations fold the ranks' results, whichever lies
+//! where; float sums follow NumPy's order over the ranks ([`spread_sum`]); what is left is gathered.
 
-use std::ops::Range;
+use std::sync::Arc;
 
-use dappled_kernels::element::{bytes_of, typed};
-use dappled_kernels::tree::{Part, Summand, cover, join};
-use dappled_kernels::{
-    Buffer, DType, Fold, Interpreter, Operand as Memory, Program, View, sum_range,
-};
-use dappled_protocol::Distribution;
+use dappled_kernels::{Buffer, DType, Fold, Runs, View};
+use dappled_protocol::slice::{Item, Key};
+use dappled_protocol::{Distribution, Held};
+use num_complex::{Complex32, Complex64};
 
-use super::fold::Folding;
+use super::evaluate::value;
+use super::fold::{Folding, Values, fold_here};
+use super::fuse::{Fused, fused};
 use super::layout::Layout;
-use super::node::{Node, State};
-use super::{Array, GraphError, Session};
+use super::node::{Arg, Node, State};
+use super::spread_sum::sum;
+use super::{Array, GraphError, Session, spread};
+use crate::plan::for_reduction;
 use crate::run::RunError;
+use crate::view::{moved, permuted};
 
-/// Folds an array in pieces. Collective.
-pub(super) fn folded(array: &Array, folding: &Folding) -> Result<Array, GraphError> {
-    let kept = array.shape().len() - folding.axes.len();
-    let exact = folding.dtype.is_integral() || !matches!(folding.fold, Fold::Add | Fold::Multiply);
-    let casts = array.dtype() != folding.dtype;
-    match (kept, folding.dtype) {
-        _ if array.view().is_empty() => array.gathered()?.fold(folding),
-        (1.., _) => along(array, folding),
-        (0, _) if exact => each(array, folding),
-        (0, DType::Float32) if folding.fold == Fold::Add && !casts => tree::<f32>(array, folding),
-        (0, DType::Float64) if folding.fold == Fold::Add && !casts => tree::<f64>(array, folding),
-        _ => array.gathered()?.fold(folding),
+/// Folds values of which some are in pieces. Collective.
+pub(super) fn folded(
+    session: &Session,
+    values: Values,
+    folding: &Folding,
+) -> Result<Array, GraphError> {
+    if values.shape.contains(&0) || values.shape.is_empty() {
+        return gathered(session, values, folding);
+    }
+    // Axes in the order of memory: so a transposed array lies as what it was transposed from.
+    let item = folding.dtype.itemsize();
+    let order = Runs::new(&values.shape, &values.strides, item, values.casts).axes;
+    let back = moved(&order);
+    let axes = folding.axes.iter().map(|&axis| back[axis]).collect();
+    let folding = Folding { axes, ..folding.clone() };
+    Ok(in_order(session, turned(values, &order), &folding)?.transposed(&back))
+}
+
+fn turned(values: Values, order: &[usize]) -> Values {
+    let inputs = values.fused.inputs.into_iter();
+    let inputs = inputs.map(|(node, view)| (node, permuted(&view, order))).collect();
+    Values {
+        fused: Fused { inputs, ..values.fused },
+        shape: order.iter().map(|&axis| values.shape[axis]).collect(),
+        strides: order.iter().map(|&axis| values.strides[axis]).collect(),
+        casts: values.casts,
     }
 }
 
-/// The letters of a distribution in which the folded axes are whole.
-fn letters(array: &Array, folding: &Folding) -> String {
-    let letter = |axis| if folding.axes.contains(&axis) { 'n' } else { 'b' };
-    (0..array.shape().len()).map(letter).collect()
+fn in_order(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
+    let exact = folding.dtype.is_integral() || !matches!(folding.fold, Fold::Add | Fold::Multiply);
+    let sums = folding.fold == Fold::Add && folding.initial.is_some();
+    match folding.dtype {
+        _ if folding.axes.len() < values.shape.len() => along(session, values, folding),
+        _ if exact => each(session, values, folding),
+        DType::Float32 if sums => sum::<f32>(session, values, folding),
+        DType::Float64 if sums => sum::<f64>(session, values, folding),
+        DType::Complex64 if sums => sum::<Complex32>(session, values, folding),
+        DType::Complex128 if sums => sum::<Complex64>(session, values, folding),
+        _ => gathered(session, values, folding),
+    }
 }
 
-fn spread(session: &Session, shape: &[usize], letters: &str) -> Distribution {
-    let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
-    let spec = Distribution::spec(&shape).dist(letters).nprocs(session.fabric().size());
-    spec.build().expect("blocks of any shape on any number of ranks")
+/// Where the values lie: as the first array of their shape that they are made of does.
+fn lies(session: &Session, values: &Values) -> Distribution {
+    let inputs = values.fused.inputs.iter();
+    let mut found = inputs.filter_map(|(node, view)| match &node.layout {
+        Layout::Split(split) if *view == node.base => Some(&split.distribution),
+        _ => None,
+    });
+    let found = found.find(|found| found.held() == Held::Grid);
+    found.cloned().unwrap_or_else(|| session.blocks(&values.shape))
 }
 
-/// This rank's part of an array as an array by itself, its axes in the order of the whole.
-fn own(array: &Array, distribution: &Distribution) -> Result<Array, GraphError> {
-    let moved = array.redistributed(distribution)?;
-    let node = moved.versions.current();
-    let memory = super::evaluate::value(array.session(), &node)?;
-    Ok(Array::whole(array.session(), node.layout.local(&node.base).clone(), memory))
+/// A distribution in which these axes are whole, or parts in order if they are all; the one in which
+/// the values lie, if it is such a one.
+pub(super) fn ready(session: &Session, values: &Values, axes: &[usize]) -> Distribution {
+    for_reduction(&lies(session, values), axes)
+}
+
+/// This rank's part of the values in a distribution without padding: what lies so is read as it is,
+/// else they are computed there first.
+pub(super) fn here(
+    session: &Session,
+    values: Values,
+    target: &Distribution,
+) -> Result<Values, GraphError> {
+    let fits = |(node, view): &(Arc<Node>, View)| match &node.layout {
+        Layout::Split(split) => *view == node.base && split.distribution == *target,
+        Layout::Whole => false,
+    };
+    let fused = match values.fused.inputs.iter().all(fits) {
+        true => {
+            let inputs = values.fused.inputs.iter().map(|(node, _)| piece(session, node));
+            Fused { inputs: inputs.collect::<Result<_, _>>()?, ..values.fused }
+        }
+        false => {
+            let dtype = values.fused.program.dtype(values.fused.program.outputs[0]);
+            let dtype = dtype.expect("a program has an output");
+            let layout = Layout::split(target.clone(), dtype, session.fabric().rank());
+            let node = computed(session, &values.fused, dtype, &values.shape, layout)?;
+            let (node, view) = piece(session, &node)?;
+            fused(session, &Arg::Part(node, view), dtype)?
+        }
+    };
+    Ok(Values { fused, ..values })
+}
+
+/// This rank's piece of a node as an array by itself.
+fn piece(session: &Session, node: &Arc<Node>) -> Result<(Arc<Node>, View), GraphError> {
+    let view = node.layout.local(&node.base).clone();
+    let state = State::Stored(value(session, node)?);
+    Ok((Node::new(session, view.clone(), Layout::Whole, state), view))
+}
+
+/// The values in memory, laid out so.
+fn computed(
+    session: &Session,
+    fused: &Fused,
+    dtype: DType,
+    shape: &[usize],
+    layout: Layout,
+) -> Result<Arc<Node>, GraphError> {
+    let base = View::c_order(dtype, shape);
+    let local = layout.local(&base);
+    let memory = session.freed().memory(local.len() * dtype.itemsize());
+    let node = Node::new(session, base.clone(), layout, State::Stored(memory.clone()));
+    spread::run(session, fused, &node, &base, &memory)?;
+    Ok(node)
+}
+
+/// What is folded in no simpler way: on every rank.
+fn gathered(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
+    let (dtype, shape) = (folding.dtype, values.shape.clone());
+    let node = computed(session, &values.fused, dtype, &shape, Layout::Whole)?;
+    let base = node.base.clone();
+    let values = Values { fused: fused(session, &Arg::Part(node, base), dtype)?, ..values };
+    fold_here(session, &values, folding, &shape)
 }
 
 /// Some axes stay: each rank has whole results.
-fn along(array: &Array, folding: &Folding) -> Result<Array, GraphError> {
-    let session = array.session();
-    let distribution = spread(session, array.shape(), &letters(array, folding));
-    let result = own(array, &distribution)?.fold(folding)?;
-    let shape = folding.folded(array.shape());
-    let lengths: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
-    let spec = Distribution::spec(&lengths).dist(&distribution.dist());
-    let spec = spec.nprocs(session.fabric().size()).grid_shape(&distribution.grid_shape());
-    let target = spec.build().expect("the same grid");
-    let layout = Layout::split(target, folding.dtype, session.fabric().rank());
-    let memory = super::evaluate::value(session, &result.versions.current())?;
-    let base = View::c_order(folding.dtype, &shape);
-    let small = session.layout(folding.dtype, &shape).is_whole();
+fn along(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
+    let rank = session.fabric().rank();
+    let target = ready(session, &values, &folding.axes);
+    let local: Vec<usize> = target.local_shape(rank).iter().map(|&len| len as usize).collect();
+    let base = View::c_order(folding.dtype, &folding.folded(&values.shape));
+    let values = here(session, values, &target)?;
+    let result = fold_here(session, &values, folding, &local)?;
+    let memory = value(session, &result.versions.current())?;
+    let layout = Layout::split(kept(&target, &folding.axes), folding.dtype, rank);
+    let small = session.layout(folding.dtype, &base.shape).is_whole();
     let pieces = Array::over(session, Node::new(session, base, layout, State::Stored(memory)));
     if small { pieces.gathered() } else { Ok(pieces) }
 }
 
-/// Blocks along the first axis: each rank has a range of the flat index.
-fn flat(array: &Array) -> Distribution {
-    let rest = "n".repeat(array.shape().len() - 1);
-    spread(array.session(), array.shape(), &format!("b{rest}"))
+/// Where results lie: as the values did, with one element along folded axes, which were whole.
+fn kept(target: &Distribution, axes: &[usize]) -> Distribution {
+    let item = |axis: usize| match axes.contains(&axis) {
+        true => Item::Slice(Some(0), Some(1), None),
+        false => Item::Slice(None, None, None),
+    };
+    let items: Vec<Item> = (0..target.axes().len()).map(item).collect();
+    let key = Key::new(&items, &target.shape()).expect("an item for each axis");
+    target.slice(&key).expect("the labels were checked when the values were moved")
 }
 
 /// All axes go, and the order does not matter: the ranks' results are folded.
-fn each(array: &Array, folding: &Folding) -> Result<Array, GraphError> {
-    let session = array.session();
-    let part = own(array, &flat(array))?;
+fn each(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
+    let lies = lies(session, &values);
+    let is_padded = (0..values.shape.len()).any(|axis| lies.is_padded(axis));
+    let target = if is_padded { for_reduction(&lies, &folding.axes) } else { lies };
+    let values = here(session, values, &target)?;
+    let local = target.local_shape(session.fabric().rank());
+    let local: Vec<usize> = local.iter().map(|&length| length as usize).collect();
+    let values = Values { shape: local.clone(), ..values };
     let inner = Folding { initial: folding.fold.identity(folding.dtype), ..folding.clone() };
-    let bytes = match part.view().is_empty() {
+    let bytes = match local.contains(&0) {
         true => Vec::new(),
         false => {
-            let result = part.fold(&inner)?;
-            let memory = super::evaluate::value(session, &result.versions.current())?;
+            let result = fold_here(session, &values, &inner, &local)?;
+            let memory = value(session, &result.versions.current())?;
             memory.read().map_err(RunError::from)?.to_vec()
         }
     };
     let tag = session.next("a reduction");
-    let all = session.fabric().gather_all(tag, bytes).map_err(RunError::from)?.concat();
-    let count = all.len() / folding.dtype.itemsize();
-    let results = Buffer::from_slice(&all);
-    let results = Array::whole(session, View::c_order(folding.dtype, &[count]), results);
+    let bytes = session.fabric().gather_all(tag, bytes).map_err(RunError::from)?.concat();
+    let all = View::c_order(folding.dtype, &[bytes.len() / folding.dtype.itemsize()]);
+    let results = Array::whole(session, all, Buffer::from_slice(&bytes));
     let last = Folding { axes: vec![0], ..folding.clone() };
-    let result = results.fold(&last)?;
-    let ones = vec![1; array.shape().len()];
-    Ok(result.with_view(View::c_order(folding.dtype, &ones)))
-}
-
-/// All axes go, along NumPy's tree.
-fn tree<T: Summand>(array: &Array, folding: &Folding) -> Result<Array, GraphError> {
-    let session = array.session();
-    let distribution = flat(array);
-    let part = own(array, &distribution)?;
-    let memory = super::evaluate::value(session, &part.versions.current())?;
-    let range = flat_range(array, &distribution);
-    let total = array.view().len() as u64;
-    let sent = contribution::<T>(total, &range, &memory)?;
-    let tag = session.next("a sum");
-    let all = session.fabric().gather_all(tag, bytes_of(&sent).to_vec()).map_err(RunError::from)?;
-    let ranges = ranges(array, &distribution);
-    let parts: Vec<(Part, Vec<T>)> =
-        ranges.iter().zip(&all).flat_map(|(range, bytes)| parts(total, range, bytes)).collect();
-    let start = folding.initial.and_then(|initial| initial.get::<T>()).unwrap_or_default();
-    let sum = start + join::<T>(total, &parts).expect("the ranks have all of the tree");
-    let ones = vec![1; array.shape().len()];
-    Ok(Array::from_slice(session, &ones, &[sum]))
-}
-
-/// What a rank sent, each part with its sum or its values.
-fn parts<T: Summand>(total: u64, range: &Range<u64>, bytes: &[u8]) -> Vec<(Part, Vec<T>)> {
-    let mut values = Buffer::from_slice(bytes).to_vec::<T>().into_iter();
-    let part = |part: Part| {
-        let count = match &part {
-            Part::Node(_) => 1,
-            Part::Values(cells) => (cells.end - cells.start) as usize,
-        };
-        (part, values.by_ref().take(count).collect())
-    };
-    cover::<T>(total, range.clone()).into_iter().map(part).collect()
-}
-
-fn flat_range(array: &Array, distribution: &Distribution) -> Range<u64> {
-    let rank = array.session().fabric().rank();
-    ranges(array, distribution)[rank as usize].clone()
-}
-
-/// The flat indices of each rank.
-fn ranges(array: &Array, distribution: &Distribution) -> Vec<Range<u64>> {
-    let row: u64 = array.shape()[1..].iter().map(|&length| length as u64).product();
-    let mut start = 0;
-    let owned = (0..distribution.nprocs()).map(|rank| {
-        let rows = distribution.local_shape(rank)[0];
-        let range = start..start + rows * row;
-        start = range.end;
-        range
-    });
-    owned.collect()
-}
-
-/// What a rank sends: sums of nodes, values of cut leaves, in order.
-fn contribution<T: Summand>(
-    total: u64,
-    range: &Range<u64>,
-    memory: &Buffer,
-) -> Result<Vec<T>, RunError> {
-    let mut program = Program::new(vec![T::DTYPE], Vec::new());
-    program.outputs.push(program.input(0));
-    let engine = Interpreter::new(&program)?;
-    let view = View::c_order(T::DTYPE, &[(range.end - range.start) as usize]);
-    let mut sent = Vec::new();
-    for part in cover::<T>(total, range.clone()) {
-        let local = |global: &Range<u64>| {
-            (global.start - range.start) as usize..(global.end - range.start) as usize
-        };
-        match part {
-            Part::Node(node) => {
-                let operand = Memory::new(memory, &view)?;
-                sent.push(sum_range::<T>(&engine, &[operand], local(&node))?);
-            }
-            Part::Values(cells) => {
-                sent.extend_from_slice(&typed::<T>(&memory.read()?)[local(&cells)]);
-            }
-        }
-    }
-    Ok(sent)
+    let ones = vec![1; local.len()];
+    Ok(results.fold(&last)?.with_view(View::c_order(folding.dtype, &ones)))
 }

@@ -13,7 +13,7 @@ mod through;
 
 pub use index::{Indexed, indexed};
 pub(crate) use order::memory_order;
-pub use order::{axis_order, kept_order, moved, permuted};
+pub use order::{axis_order, iteration_order, kept_order, moved, permuted};
 pub use reshape::{reshaped, resolved};
 pub use through::{seen, through};
 

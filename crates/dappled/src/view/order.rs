@@ -61,7 +61,13 @@ pub(crate) fn memory_order(views: &[&View], ndim: usize) -> Option<Vec<usize>> {
     (!order.is_sorted()).then_some(order)
 }
 
-/// The axes of one view from the slowest to the fastest.
+/// The axes of one view in the order in which NumPy goes over its elements (`ravel('K')`).
+pub fn iteration_order(view: &View) -> Vec<usize> {
+    memory_order(&[view], view.shape.len()).unwrap_or_else(|| (0..view.shape.len()).collect())
+}
+
+/// The axes of one view from the slowest to the fastest, repeated ones last: how NumPy lays out
+/// `copy('K')`.
 pub fn kept_order(view: &View) -> Vec<usize> {
     let mut order: Vec<usize> = (0..view.shape.len()).collect();
     if !view.is_contiguous() {

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod dice;
+pub mod twins;
 pub mod value;
 
 use std::cell::RefCell;

@@ -36,8 +36,13 @@ pub(super) fn exp_of_sum(a: f64, more: f64) -> f64 {
     let (k, _) = nearest(a * std::f64::consts::LOG2_E);
     let r = k.mul_add(-LN_2[0], a);
     let low = k.mul_add(-LN_2[1], more);
-    let r = r + low;
-    let sum = 1.0 + (r * r).mul_add(series(r, FACTORIALS), r);
+    scaled(k, r + low, 0.0)
+}
+
+/// 2**k exp(r + low)
+#[inline(always)]
+fn scaled(k: f64, r: f64, low: f64) -> f64 {
+    let sum = 1.0 + (r + (r * r).mul_add(series(r, FACTORIALS), low));
     // In two steps, as 2**k alone may be no float; only the second one rounds.
     let (half, first) = nearest(k * 0.5);
     let (_, second) = nearest(k - half);
@@ -47,6 +52,37 @@ pub(super) fn exp_of_sum(a: f64, more: f64) -> f64 {
 #[inline(always)]
 pub(crate) fn exp(a: f64) -> f64 {
     exp_of_sum(a, 0.0)
+}
+
+#[inline(always)]
+pub(crate) fn exp2(a: f64) -> f64 {
+    let a = if a > 1025.0 { 1025.0 } else { a };
+    let a = if a < -1080.0 { -1080.0 } else { a };
+    let (k, _) = nearest(a);
+    let r = (a - k) * LN_2[0];
+    let lost = (a - k).mul_add(LN_2[0], -r);
+    scaled(k, r, (a - k).mul_add(LN_2[1], lost))
+}
+
+#[inline(always)]
+pub(crate) fn exp2_single(a: f32) -> f32 {
+    let a = f64::from(a);
+    let a = if a > 130.0 { 130.0 } else { a };
+    let a = if a < -160.0 { -160.0 } else { a };
+    let (k, n) = nearest(a);
+    let r = (a - k) * LN_2[0];
+    ((r * r).mul_add(series(r, FEW), r + 1.0) * power_of_two(n)) as f32
+}
+
+#[inline(always)]
+pub(crate) fn expm1_single(a: f32) -> f32 {
+    let wide = f64::from(a);
+    let wide = if wide > 90.0 { 90.0 } else { wide };
+    let wide = if wide < -30.0 { -30.0 } else { wide };
+    let (k, n) = nearest(wide * std::f64::consts::LOG2_E);
+    let r = k.mul_add(-LN_2[0], wide);
+    let (small, scale) = ((r * r).mul_add(series(r, FEW), r), power_of_two(n));
+    (small.mul_add(scale, scale - 1.0) as f32).copysign(a)
 }
 
 /// For float32, in float64: no part of it leaves the range.

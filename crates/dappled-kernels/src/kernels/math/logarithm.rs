@@ -54,6 +54,9 @@ pub(crate) fn log(a: f64) -> f64 {
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_REST: f64 = LN_2[0] - LN_2_HIGH;
 
+/// As many as float32 needs.
+const FEW: [f64; 5] = [ODD[0], ODD[1], ODD[2], ODD[3], ODD[4]];
+
 /// For float32, in float64.
 #[inline(always)]
 pub(super) fn log_short<const N: usize>(a: f64, coefficients: [f64; N]) -> f64 {
@@ -66,6 +69,17 @@ pub(super) fn log_short<const N: usize>(a: f64, coefficients: [f64; N]) -> f64 {
 
 #[inline(always)]
 pub(crate) fn log_single(a: f32) -> f32 {
-    let few = [ODD[0], ODD[1], ODD[2], ODD[3], ODD[4]];
-    log_short(f64::from(a), few) as f32
+    log_short(f64::from(a), FEW) as f32
+}
+
+/// Powers of two are exact.
+#[inline(always)]
+pub(crate) fn log2_single(a: f32) -> f32 {
+    let (k, m) = split(f64::from(a));
+    log_short(m, FEW).mul_add(std::f64::consts::LOG2_E, k) as f32
+}
+
+#[inline(always)]
+pub(crate) fn log10_single(a: f32) -> f32 {
+    (log_short(f64::from(a), FEW) * std::f64::consts::LOG10_E) as f32
 }

@@ -1,4 +1,4 @@
-//! Our own `exp`, `log`, `sin`, `cos`, `tan`, `tanh` and `power`: branch-free, so that the
+//! Our own `exp`, `log`, `sin`, `cos`, `tan`, `tanh`, `power` and their kin: branch-free, so that the
 //! compiler makes vector code of a loop over them.
 //!
 //! An element goes through the same operations wherever it lies, so its bits do not depend on its
@@ -17,16 +17,34 @@ pub(crate) use trigonometric::is_far;
 
 /// Of float64.
 pub(crate) mod double {
-    pub(crate) use super::exponential::{exp, tanh};
+    pub(crate) use super::exponential::{exp, exp2, tanh};
     pub(crate) use super::logarithm::log;
     pub(crate) use super::power::power;
     pub(crate) use super::trigonometric::{cos, sin, tan};
+
+    // Not ours, in this width.
+    #[inline(always)]
+    pub(crate) fn expm1(a: f64) -> f64 {
+        a.exp_m1()
+    }
+    #[inline(always)]
+    pub(crate) fn log2(a: f64) -> f64 {
+        a.log2()
+    }
+    #[inline(always)]
+    pub(crate) fn log10(a: f64) -> f64 {
+        a.log10()
+    }
 }
 
 /// Of float32.
 pub(crate) mod single {
-    pub(crate) use super::exponential::{exp_single as exp, tanh_single as tanh};
-    pub(crate) use super::logarithm::log_single as log;
+    pub(crate) use super::exponential::{
+        exp_single as exp, exp2_single as exp2, expm1_single as expm1, tanh_single as tanh,
+    };
+    pub(crate) use super::logarithm::{
+        log_single as log, log2_single as log2, log10_single as log10,
+    };
     pub(crate) use super::power::power_single as power;
     pub(crate) use super::trigonometric::{
         cos_single as cos, sin_single as sin, tan_single as tan,

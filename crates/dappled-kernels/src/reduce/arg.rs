@@ -1,0 +1,153 @@
+//! Where the least or the greatest value is: `numpy.argmin`, `numpy.argmax`.
+
+use std::ops::Range;
+
+use super::parts::PART;
+use super::{check_shape, shape_of, write_in_order};
+use crate::bind::{Bound, Operand};
+use crate::kernels::{Finder, Record, Variant};
+use crate::machine::Machine;
+use crate::slot::Slot;
+use crate::space::Space;
+use crate::tiles::TILE;
+use crate::{DType, Error, Interpreter};
+
+/// Which value is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extreme {
+    /// The least: `argmin`.
+    Least,
+    /// The greatest: `argmax`.
+    Greatest,
+}
+
+/// The place of the first NaN of a program's first output, or of the first of its least or
+/// greatest values: along an axis, or among all of them in C order. The output is int64 and has
+/// as many axes as the inputs, of length 1 where places are counted.
+pub fn arg_reduce(
+    code: &Interpreter,
+    inputs: &[Operand<'_>],
+    extreme: Extreme,
+    axis: Option<usize>,
+    out: &Operand<'_>,
+) -> Result<(), Error> {
+    let (shape, found) = (shape_of(code, inputs)?, out.view().dtype);
+    if found != DType::Int64 {
+        let place = "the output".into();
+        return Err(Error::DTypeMismatch { place, expected: DType::Int64, found });
+    }
+    let counted = |at: usize| axis.is_none_or(|axis| axis == at);
+    let expected = shape.iter().enumerate().map(|(at, &size)| if counted(at) { 1 } else { size });
+    check_shape(expected.collect(), out)?;
+    if out.is_empty() {
+        return Ok(());
+    }
+    if shape.contains(&0) {
+        let name = if extreme == Extreme::Greatest { "argmax" } else { "argmin" };
+        return Err(Error::NothingToFold(name));
+    }
+    let inner = axis.map_or(1, |axis| shape[axis + 1..].iter().product());
+    let len = axis.map_or(shape.iter().product(), |axis| shape[axis]);
+    let dtype = code.program.dtype(code.program.outputs[0]).expect("checked");
+    let finder = Finder::new(extreme == Extreme::Greatest, dtype, Variant::best());
+    let axes: Vec<usize> = (0..shape.len()).collect();
+    write_in_order(out, &axes, inputs, |places| {
+        let bound = Bound::new(&code.program, inputs, &[])?;
+        let space = &Bound::space_along(inputs, &axes);
+        Search { code, bound: &bound, space, finder, len, inner }.share(0, 0, places);
+        Ok(())
+    })
+}
+
+/// Blocks of `len` rows of `inner` values each; places are counted from row to row.
+#[derive(Clone, Copy)]
+struct Search<'a> {
+    code: &'a Interpreter,
+    bound: &'a Bound<'a>,
+    space: &'a Space,
+    finder: Finder,
+    len: usize,
+    inner: usize,
+}
+
+impl<'a> Search<'a> {
+    fn machine(&self) -> Machine<'a> {
+        Machine::new(self.code, self.bound, self.space)
+    }
+
+    /// Finds so many places of a block, from a column on, or of several whole blocks.
+    fn share(self, block: usize, column: usize, places: &mut [u8]) {
+        let count = places.len() / 8;
+        let blocks = count / self.inner;
+        let large = count * self.len > PART;
+        if blocks > 1 && large {
+            let (left, right) = places.split_at_mut(blocks / 2 * self.inner * 8);
+            rayon::join(|| self.share(block, 0, left), || self.share(block + blocks / 2, 0, right));
+        } else if self.inner == 1 {
+            self.lines(block, places);
+        } else if blocks > 1 {
+            let each = places.chunks_exact_mut(self.inner * 8).enumerate();
+            each.for_each(|(at, places)| self.rows(block + at, 0, places));
+        } else if count >= 2 * TILE && large {
+            let middle = count / 2 / 64 * 64;
+            let (left, right) = places.split_at_mut(middle * 8);
+            rayon::join(
+                || self.share(block, column, left),
+                || self.share(block, column + middle, right),
+            );
+        } else {
+            self.rows(block, column, places);
+        }
+    }
+
+    /// Blocks whose rows are single values.
+    fn lines(self, first: usize, places: &mut [u8]) {
+        let mut machine = self.machine();
+        for (at, place) in places.chunks_exact_mut(8).enumerate() {
+            let start = (first + at) * self.len;
+            let found = self.line(&mut machine, start..start + self.len);
+            place.copy_from_slice(&(found[0] as i64 - start as i64).to_ne_bytes());
+        }
+    }
+
+    /// The best of a range, its halves on different threads where it is large.
+    fn line(&self, machine: &mut Machine<'_>, range: Range<usize>) -> Record {
+        if range.len() > PART {
+            let middle = range.start + range.len() / 2;
+            let (left, right) = rayon::join(
+                || self.line(&mut self.machine(), range.start..middle),
+                || self.line(&mut self.machine(), middle..range.end),
+            );
+            return self.finder.join(left, right);
+        }
+        let tiles = range.clone().step_by(TILE).map(|start| start..range.end.min(start + TILE));
+        let bests = tiles.map(|tile| {
+            let start = tile.start;
+            self.finder.best(machine.value(tile), start)
+        });
+        bests.reduce(|left, right| self.finder.join(left, right)).expect("not empty")
+    }
+
+    /// Some columns of a block, a tile of them at a time.
+    fn rows(self, block: usize, column: usize, places: &mut [u8]) {
+        let mut machine = self.machine();
+        let mut memory = Slot::default();
+        for (at, places) in places.chunks_mut(8 * TILE).enumerate() {
+            let width = places.len() / 8;
+            let start = block * self.len * self.inner + column + at * TILE;
+            let bests = memory.bytes_mut(width * (8 + self.finder.itemsize));
+            for row in 0..self.len {
+                let start = start + row * self.inner;
+                let values = machine.value(start..start + width);
+                match row {
+                    0 => {
+                        bests[..8 * width].fill(0);
+                        bests[8 * width..].copy_from_slice(values);
+                    }
+                    _ => self.finder.rows(bests, values, row),
+                }
+            }
+            places.copy_from_slice(&bests[..8 * width]);
+        }
+    }
+}

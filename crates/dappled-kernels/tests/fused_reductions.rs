@@ -1,0 +1,247 @@
+//! Reductions of fused programs over random views: against the same over stored values, and
+//! against folding one element after the other.
+
+use dappled_kernels::{
+    Buffer, DType, Engine, Extreme, Fold, Interpreter, Op, Operand, Program, Reduction, View,
+    arg_reduce, reduce, scan,
+};
+use proptest::prelude::*;
+
+type Apply = fn(i64, i64) -> i64;
+
+/// `a * b - a`
+fn fused(dtype: DType) -> Program {
+    let mut program = Program::new(vec![dtype; 2], vec![]);
+    let product = program.push(Op::Multiply, dtype, &[program.input(0), program.input(1)]);
+    let root = program.push(Op::Subtract, dtype, &[product, program.input(0)]);
+    program.outputs.push(root);
+    program
+}
+
+fn stored(dtype: DType) -> Program {
+    let mut program = Program::new(vec![dtype], vec![]);
+    program.outputs.push(program.input(0));
+    program
+}
+
+/// A view whose axes lie in memory in some order, turned or with gaps.
+fn layout(dtype: DType, shape: &[usize], turn: usize, steps: &[isize]) -> View {
+    let mut axes: Vec<usize> = (0..shape.len()).collect();
+    axes.rotate_left(turn % shape.len().max(1));
+    let steps: Vec<isize> = axes.iter().map(|&axis| steps[axis]).collect();
+    let base: Vec<usize> =
+        axes.iter().zip(&steps).map(|(&axis, step)| shape[axis] * step.unsigned_abs()).collect();
+    let mut view = View::c_order(dtype, &base);
+    for (at, &step) in steps.iter().enumerate() {
+        let start = if step < 0 { base[at] - 1 } else { 0 };
+        view = view.region(at, start, step, shape[axes[at]]);
+    }
+    let mut placed = view.clone();
+    for (at, &axis) in axes.iter().enumerate() {
+        (placed.shape[axis], placed.strides[axis]) = (view.shape[at], view.strides[at]);
+    }
+    placed
+}
+
+fn memory(view: &View, seed: usize) -> Buffer {
+    let bytes = view.reach().end as usize;
+    let number = |at: usize| ((at * 7919 + seed) % 2003) as f64 * 0.37 - 370.0;
+    let numbers: Vec<f64> = (0..bytes / 8).map(number).collect();
+    match view.dtype {
+        DType::Float64 => Buffer::from_slice(&numbers),
+        _ => Buffer::from_slice(&numbers.iter().map(|&number| number as i64).collect::<Vec<_>>()),
+    }
+}
+
+/// A random array: its shape, how two operands and the result lie, and the axes that are folded.
+#[derive(Clone, Debug)]
+struct Setting {
+    shape: Vec<usize>,
+    turns: [usize; 3],
+    steps: Vec<[isize; 3]>,
+    axes: Vec<usize>,
+    threads: usize,
+}
+
+fn setting() -> impl Strategy<Value = Setting> {
+    let sizes = prop::sample::select(vec![1usize, 2, 3, 5, 8, 13, 30]);
+    let small = prop::collection::vec(sizes, 1..4);
+    let large = prop::sample::select(vec![
+        vec![40_000],
+        vec![200, 300],
+        vec![3, 20_000],
+        vec![20_000, 3],
+        vec![40, 30, 50],
+        vec![2, 700, 40],
+    ]);
+    prop_oneof![3 => small, 1 => large].prop_flat_map(|shape| {
+        let step = prop::sample::select(vec![1isize, 1, 2, -1, -2]);
+        let steps = prop::collection::vec([step.clone(), step.clone(), step], shape.len());
+        let axes = prop::sample::subsequence((0..shape.len()).collect::<Vec<_>>(), 1..=shape.len());
+        (Just(shape), [0usize..3, 0..3, 0..3], steps, axes, 1usize..4).prop_map(
+            |(shape, turns, steps, axes, threads)| Setting { shape, turns, steps, axes, threads },
+        )
+    })
+}
+
+impl Setting {
+    fn view(&self, which: usize, dtype: DType, shape: &[usize]) -> View {
+        let steps: Vec<isize> = self.steps.iter().map(|steps| steps[which]).collect();
+        layout(dtype, shape, self.turns[which], &steps)
+    }
+
+    fn operands(&self, dtype: DType) -> [(Buffer, View); 2] {
+        [0, 1].map(|which| {
+            let view = self.view(which, dtype, &self.shape);
+            (memory(&view, which), view)
+        })
+    }
+
+    fn result_shape(&self) -> Vec<usize> {
+        let length = |(axis, &size)| if self.axes.contains(&axis) { 1 } else { size };
+        self.shape.iter().enumerate().map(length).collect()
+    }
+
+    /// The program's values in C order.
+    fn values(&self, dtype: DType) -> (Buffer, View) {
+        let view = View::c_order(dtype, &self.shape);
+        let buffer = Buffer::zeroed(view.len() * dtype.itemsize());
+        let operands = self.operands(dtype);
+        let inputs = operands.each_ref().map(|(buffer, view)| Operand::new(buffer, view).unwrap());
+        let out = [Operand::new(&buffer, &view).unwrap()];
+        Interpreter::new(&fused(dtype)).unwrap().run(&inputs, &out).unwrap();
+        (buffer, view)
+    }
+
+    fn in_pool<T: Send>(&self, run: impl FnOnce() -> T + Send) -> T {
+        rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap().install(run)
+    }
+
+    /// The result of `run` on the fused program, into a view of any layout, in C order.
+    fn result(
+        &self,
+        dtype: DType,
+        out: (DType, &[usize]),
+        run: impl Fn(&Interpreter, &[Operand], &Operand) + Sync,
+    ) -> Vec<[u8; 8]> {
+        let view = self.view(2, out.0, out.1);
+        let buffer = memory(&view, 5);
+        let operands = self.operands(dtype);
+        let inputs = operands.each_ref().map(|(buffer, view)| Operand::new(buffer, view).unwrap());
+        let code = Interpreter::new(&fused(dtype)).unwrap();
+        let target = Operand::new(&buffer, &view).unwrap();
+        self.in_pool(|| run(&code, &inputs, &target));
+        elements(&buffer, &view)
+    }
+}
+
+/// The elements of a view in C order.
+fn elements(buffer: &Buffer, view: &View) -> Vec<[u8; 8]> {
+    let mut places = vec![view.offset as isize];
+    for (&size, &stride) in view.shape.iter().zip(&view.strides) {
+        let along = |place: isize| (0..size as isize).map(move |at| place + at * stride);
+        places = places.into_iter().flat_map(along).collect();
+    }
+    let bytes = buffer.read().unwrap();
+    places.iter().map(|&at| bytes[at as usize..at as usize + 8].try_into().unwrap()).collect()
+}
+
+/// Where each element's result is, in C order.
+fn targets(shape: &[usize], axes: &[usize]) -> Vec<usize> {
+    let mut targets = vec![0];
+    for (axis, &size) in shape.iter().enumerate() {
+        let step = |target: usize, at: usize| match axes.contains(&axis) {
+            true => target,
+            false => target * size + at,
+        };
+        targets = targets
+            .into_iter()
+            .flat_map(|target| (0..size).map(move |at| step(target, at)))
+            .collect();
+    }
+    targets
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_fused_reduction_is_that_of_its_stored_values(
+        setting in setting(),
+        fold in prop::sample::select(vec![Fold::Add, Fold::Multiply, Fold::Minimum, Fold::Maximum]),
+        casts in any::<bool>(),
+    ) {
+        let dtype = DType::Float64;
+        let (values, view) = setting.values(dtype);
+        let mut reduction = Reduction::new(fold, dtype, &setting.axes, &view.strides);
+        reduction.casts = casts;
+        let shape = setting.result_shape();
+        let plain = View::c_order(dtype, &shape);
+        let expected = Buffer::zeroed(8 * plain.len());
+        let code = Interpreter::new(&stored(dtype)).unwrap();
+        let inputs = [Operand::new(&values, &view).unwrap()];
+        reduce(&code, &inputs, &reduction, &Operand::new(&expected, &plain).unwrap()).unwrap();
+        let found = setting.result(dtype, (dtype, &shape), |code, inputs, out| {
+            reduce(code, inputs, &reduction, out).unwrap();
+        });
+        prop_assert_eq!(found, elements(&expected, &plain));
+    }
+
+    #[test]
+    fn whole_numbers_are_folded_one_after_the_other(setting in setting()) {
+        let dtype = DType::Int64;
+        let (values, view) = setting.values(dtype);
+        let values: Vec<i64> = values.to_vec();
+        let folds: [(Fold, Apply); 4] = [
+            (Fold::Add, i64::wrapping_add),
+            (Fold::Maximum, i64::max),
+            (Fold::BitXor, |a, b| a ^ b),
+            (Fold::Multiply, i64::wrapping_mul),
+        ];
+        let shape = setting.result_shape();
+        for (fold, apply) in folds {
+            let mut expected = vec![None; shape.iter().product()];
+            for (&value, target) in values.iter().zip(targets(&setting.shape, &setting.axes)) {
+                let acc = &mut expected[target];
+                *acc = Some(acc.map_or(value, |acc| apply(acc, value)));
+            }
+            let expected: Vec<_> = expected.iter().map(|acc| acc.unwrap().to_ne_bytes()).collect();
+            let reduction = Reduction::new(fold, dtype, &setting.axes, &view.strides);
+            let found = setting.result(dtype, (dtype, &shape), |code, inputs, out| {
+                reduce(code, inputs, &reduction, out).unwrap();
+            });
+            prop_assert_eq!(found, expected, "{}", fold);
+        }
+    }
+
+    #[test]
+    fn a_scan_and_a_search_go_along_an_axis(setting in setting()) {
+        let dtype = DType::Int64;
+        let (values, view) = setting.values(dtype);
+        let (values, axis): (Vec<i64>, usize) = (values.to_vec(), setting.axes[0]);
+        let step = view.strides[axis] as usize / 8;
+        let mut sums = values.clone();
+        let mut places = Vec::new();
+        for at in 0..values.len() {
+            let index = at / step % setting.shape[axis];
+            if index > 0 {
+                sums[at] = sums[at].wrapping_add(sums[at - step]);
+            } else {
+                let line: Vec<i64> =
+                    (0..setting.shape[axis]).map(|index| values[at + index * step]).collect();
+                let best = line.iter().max().unwrap();
+                places.push((line.iter().position(|value| value == best).unwrap() as i64).to_ne_bytes());
+            }
+        }
+        let found = setting.result(dtype, (dtype, &setting.shape), |code, inputs, out| {
+            scan(code, inputs, Fold::Add, axis, out).unwrap();
+        });
+        prop_assert_eq!(found, sums.iter().map(|sum| sum.to_ne_bytes()).collect::<Vec<_>>());
+        let mut shape = setting.shape.clone();
+        shape[axis] = 1;
+        let found = setting.result(dtype, (dtype, &shape), |code, inputs, out| {
+            arg_reduce(code, inputs, Extreme::Greatest, Some(axis), out).unwrap();
+        });
+        prop_assert_eq!(found, places);
+    }
+}
