@@ -15,13 +15,7 @@ ndarray: Any = core.ndarray
 
 def is_gathered(array: Any) -> bool:
     """Whether NumPy can see all values of an array only after they were sent to every rank."""
-    if core.ranks() == 1 or array._held is not None:
-        return False
-    owner = array.base if isinstance(array.base, ndarray) else array
-    try:
-        return not owner.distribution.is_whole
-    except ValueError:  # a part of an array, whose pieces are not its own
-        return True
+    return core.ranks() > 1 and not array._whole
 
 
 def empty(shape: tuple[int, ...], dtype: Any, order: str = "C") -> Any:

@@ -8,9 +8,9 @@ import warnings
 from typing import Any
 
 from dappled._array import core
+from dappled._line import PACKAGES
 
 CHOICES = {"fallback": ("warn", "error", "quiet")}
-PACKAGES = ("dappled", "numpy")
 
 
 class FallbackWarning(UserWarning):

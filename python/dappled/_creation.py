@@ -12,6 +12,7 @@ from dappled._array import empty as empty_array
 from dappled._array import full as full_array
 from dappled._crossing import Crossing
 from dappled._native import native
+from dappled._views import viewed
 
 NATIVE_KINDS = "biufc"  # dtypes that the core fills itself
 _LIKE = ("K", "k", "A", "a", "C", "c", "F", "f")
@@ -38,7 +39,9 @@ def array(
         return object.astype(object.dtype if same else dtype, order=order or "K")
     if same and _is_ordered(object, order):
         return object
-    return NotImplemented if copy is False else object.astype(dtype or object.dtype, order=order)
+    if copy is False:  # which NumPy refuses
+        return viewed(numpy.array, object, dtype, copy=False, order=order)
+    return object.astype(dtype or object.dtype, order=order)
 
 
 @native(numpy.asarray)
@@ -174,9 +177,10 @@ def _is_ordered(array: Any, order: str | None) -> bool:
 
 
 def _in_order(array: Any, dtype: Any, order: str) -> Any:
-    if not isinstance(array, ndarray) or array.ndim == 0:
+    if not isinstance(array, ndarray):
         return NotImplemented
-    return asarray(array, dtype, order)
+    made = asarray(array, dtype, order)
+    return made if array.ndim else made.reshape(1)
 
 
 def _memory_order(array: Any, ndim: int, order: Any) -> list[int]:

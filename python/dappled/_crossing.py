@@ -16,6 +16,7 @@ from typing import Any
 import numpy
 
 from dappled._array import core, is_gathered, ndarray
+from dappled._comm import together
 from dappled._config import note_gather
 from dappled._tables import PROXIED
 
@@ -85,13 +86,14 @@ class Crossing:
 
     def write_back(self) -> None:
         """Where NumPy wrote into a copy, the copy is written into the array."""
-        for array in self._written:
+        for array in filter(_is_writeable, self._written):
             array[...] = self._theirs[id(array)]
 
     def _array_over(self, array: Any, written: bool) -> Any:
         if id(array) in self._theirs and not written:
             return self._theirs[id(array)]
         if is_gathered(array):
+            together(self._function)
             note_gather(self._function)
         if written and core.ranks() > 1 and array._held is None:
             self._written.append(array)
@@ -115,6 +117,10 @@ class Crossing:
             return crossing.over(ours)
 
         return called_by_numpy
+
+
+def _is_writeable(array: Any) -> bool:
+    return array._writeable  # type: ignore[no-any-return]
 
 
 def around(kind: type[Proxy], value: Any) -> Proxy:

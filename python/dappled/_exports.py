@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from dappled._array import core, is_gathered
+from dappled._comm import together
 from dappled._config import note_gather
 
 
@@ -53,6 +54,7 @@ def _array(self: Any, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
     if is_gathered(self):
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
+        together("numpy.asarray")
         note_gather("numpy.asarray")
     return numpy.array(core.unwrap(self, writeable=True), dtype=dtype, copy=copy)
 

@@ -11,6 +11,7 @@ import numpy
 
 from dappled._array import core, ndarray
 from dappled._crossing import Crossing
+from dappled._line import called_by_user
 from dappled._tables import DESCRIBING, VIEWS, WRITTEN
 
 Function = Callable[..., Any]
@@ -24,7 +25,8 @@ def gathered(function: Function, module: str = "dappled") -> Function:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         crossing = Crossing(label, crosses.views)
-        result = function(*crosses.args(crossing, args), **crosses.kwargs(crossing, kwargs))
+        over = crosses.args(crossing, args)
+        result = called_by_user(function, *over, **crosses.kwargs(crossing, kwargs))
         crossing.write_back()
         return crossing.back(result)
 

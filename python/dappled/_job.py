@@ -11,7 +11,7 @@ from dappled import _core
 
 def join() -> None:
     """Sees to it that the ranks end together."""
-    atexit.register(_core.leave)
+    atexit.register(_leave)
     shown = sys.excepthook
 
     def ended(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
@@ -21,3 +21,11 @@ def join() -> None:
         _core.abort(1)  # of one rank alone there is nobody to tell: it goes on to its exit
 
     sys.excepthook = ended
+
+
+def _leave() -> None:
+    """Waits for the others, which should be at their end as well: if not, that is no good end."""
+    try:
+        _core.leave()
+    except RuntimeError as error:
+        sys.excepthook(type(error), error, None)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from dappled import _array_function, _choosing, _exports, _extras, _flags, _printing, _ufuncs
+from dappled import _array_function, _choosing, _exports, _extras, _flags, _printing, _ufuncs, _views
 from dappled._array import core
 from dappled._crossing import Crossing
 from dappled._fallback import dressed, gathered, shadow
@@ -172,6 +172,7 @@ OWN: dict[str, Any] = {
     **_extras.METHODS,
     **_flags.METHODS,
     **_printing.METHODS,
+    **_views.METHODS,
     **{name: _method(name, function) for name, function in _NAMED.items()},
     **{name: _as_function(name) for name in _FUNCTIONS},
     **{name: _native_method(name) for name in ("clip", "cumprod", "cumsum", "round")},

@@ -8,6 +8,7 @@ import numpy
 
 from dappled._array import core
 from dappled._crossing import Crossing
+from dappled._piecewise import applied, in_pieces, uses_pieces
 
 ufunc: Any = core.ufunc
 
@@ -44,6 +45,29 @@ class vectorize(numpy.vectorize):  # the name is NumPy's
         pyfunc: Any = self.pyfunc
         if pyfunc is numpy._NoValue:  # a decorator with options: this call brings the function
             return super().__call__(*args, **kwargs)
+        if (found := self._piecewise(args, kwargs)) is not NotImplemented:
+            return found
         crossing = Crossing("dappled.vectorize")
         over = {name: crossing.over(value) for name, value in kwargs.items()}
         return crossing.back(super().__call__(*map(crossing.over, args), **over))
+
+    def _piecewise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The same on the pieces, where the function looks at nothing else in pieces."""
+        ours: Any = self
+        special = kwargs or ours.signature is not None or ours.excluded
+        if core.ranks() == 1 or special or not any(map(in_pieces, args)):
+            return NotImplemented
+        if uses_pieces(ours.pyfunc) or any(numpy.size(value) == 0 for value in args):
+            return NotImplemented
+        otypes = ours.otypes or _kinds(ours.pyfunc(*map(_first, args)))
+        return applied(numpy.vectorize(ours.pyfunc, otypes=otypes), args, {})
+
+
+def _first(value: Any) -> Any:
+    return value[(0,) * value.ndim] if isinstance(value, core.ndarray) else numpy.ravel(value)[0]
+
+
+def _kinds(outputs: Any) -> str:
+    """The dtypes that all results shall have: as NumPy has it, those of the first."""
+    several = outputs if isinstance(outputs, tuple) else (outputs,)
+    return "".join(numpy.asarray(output).dtype.char for output in several)

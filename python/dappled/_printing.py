@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy
 
-from dappled._array import core, is_gathered
+from dappled._array import core, is_gathered, ndarray
 from dappled._array import empty as empty_array
+from dappled._comm import is_local
 
 
 def _repr(self: Any) -> str:
+    if _is_alone() and is_gathered(self):
+        return _own_part(self)
     shown, options = _shown(self)
     with numpy.printoptions(**options):
         return repr(shown).replace(f"shape={shown.shape}", f"shape={self.shape}")
 
 
 def _str(self: Any) -> str:
+    if _is_alone() and is_gathered(self):
+        return _own_part(self)
     shown, options = _shown(self)
     with numpy.printoptions(**options):
         return str(shown)
@@ -26,6 +32,21 @@ def _format(self: Any, spec: str) -> str:
     if self.ndim == 0:
         return format(core.unwrap(self), spec)
     return object.__format__(self, spec)  # which refuses any spec, as NumPy does
+
+
+def _is_alone() -> bool:
+    """Whether the other ranks may be elsewhere: then nothing may be sent."""
+    return is_local() or sys.exc_info()[0] is not None
+
+
+def _own_part(array: Any) -> str:
+    """An array as this rank sees it without a message."""
+    if isinstance(array.base, ndarray):
+        return f"<a view of shape {array.shape}, {array.dtype}, into\n{_own_part(array.base)}>"
+    head = f"<array of shape {array.shape}, {array.dtype}, {array.distribution!r}"
+    state = array._explain().partition("\n")[0].rpartition(": ")[2]
+    shown = f"has\n{array.local!r}" if state == "stored" else f"has it {state}"
+    return f"{head}: rank {core.rank()} {shown}>"
 
 
 def _shown(array: Any) -> tuple[Any, dict[str, Any]]:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy
 
 from dappled._crossing import Crossing
+from dappled._line import called_by_user
+from dappled._piecewise import piecewise
 from dappled._ufuncs import call, called
 
 __all__ = ["attribute", "call", "getitem", "in_place", "item", "method", "setitem", "ufunc"]
@@ -30,9 +32,11 @@ def ufunc(name: str, args: tuple[Any, ...]) -> Any:
     compare = _COMPARISONS.get(name)
     if compare is None:
         return called(getattr(numpy, name), "__call__", args, {})
+    if (found := piecewise(getattr(numpy, name), args, {})) is not NotImplemented:
+        return found
     # NumPy's arrays compare more than its ufuncs: structures, and what is never equal.
     crossing = Crossing(name)
-    return crossing.back(compare(*(crossing.over(value) for value in args)))
+    return crossing.back(called_by_user(compare, *(crossing.over(value) for value in args)))
 
 
 def in_place(name: str, array: Any, other: Any) -> Any:
@@ -50,7 +54,7 @@ def setitem(array: Any, key: Any, value: Any) -> None:
     """Writes through a key that is not basic, or a value that may not fit."""
     crossing = Crossing("ndarray.__setitem__")
     memory = crossing.over(array, written=True)
-    memory[crossing.over(key)] = crossing.over(value)
+    called_by_user(operator.setitem, memory, crossing.over(key), crossing.over(value))
     crossing.write_back()
 
 
@@ -60,7 +64,8 @@ def method(
     """A method of NumPy's array."""
     crossing = Crossing(f"ndarray.{name}", writeable=True)
     over = {key: crossing.over(value) for key, value in (kwargs or {}).items()}
-    return crossing.back(getattr(crossing.over(array), name)(*crossing.over(args), **over))
+    theirs = getattr(crossing.over(array), name)
+    return crossing.back(called_by_user(theirs, *crossing.over(args), **over))
 
 
 def attribute(array: Any, name: str) -> Any:
@@ -74,7 +79,8 @@ def item(array: Any, args: tuple[Any, ...]) -> Any:
     return Crossing("ndarray.item").over(array).item(*args)
 
 
-_SAYS = {"divide": "divide by zero", "over": "overflow", "under": "underflow", "invalid": "invalid value"}
+_SAYS = {"divide": "divide by zero", "over": "overflow"}
+_SAYS |= {"under": "underflow", "invalid": "invalid value"}
 _BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 
 

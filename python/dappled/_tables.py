@@ -7,6 +7,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# The dtypes that the core has, as NumPy writes them after the byte order.
+NATIVE_CODES = _words("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16")
+
 # Parameters that a function writes into, beside `out`.
 WRITTEN = {
     "as_ctypes": ("obj",),
@@ -66,13 +69,13 @@ REBOUND = _words(
     all allclose amax amin angle any append apply_along_axis apply_over_axes around array_equal
     array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip column_stack
     copy corrcoef count_nonzero cov cross cumprod cumsum cumulative_prod cumulative_sum delete
-    diff dsplit dstack ediff1d expand_dims fft.fftshift fft.ifftshift fix flip fliplr flipud
+    diag diagonal diff dsplit dstack ediff1d expand_dims fft.fftshift fft.ifftshift fix flip fliplr flipud
     full_like gradient hsplit hstack imag indices insert isclose iscomplex isneginf isposinf
     isreal kron linalg.matrix_norm linalg.vector_norm matrix_transpose max meshgrid
     min moveaxis nan_to_num nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum
     nanvar ones_like outer pad permute_dims piecewise polyval prod ptp ravel real real_if_close
-    reshape resize roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes
-    tensordot tile transpose trapezoid tri tril triu unstack unwrap vander var vsplit vstack
+    require reshape resize roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes
+    tensordot tile transpose trapezoid tri tril trim_zeros triu unstack unwrap vander var vsplit vstack
     zeros_like
     """
 )

@@ -13,6 +13,8 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
+from dappled._line import called_by_user
+from dappled._piecewise import piecewise
 
 _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
@@ -52,6 +54,9 @@ _KEPT = {"casting", "out", "subok"}
 
 def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A method of NumPy's ufunc on our arrays."""
+    found = piecewise(function, args, kwargs) if method == "__call__" else NotImplemented
+    if found is not NotImplemented:
+        return found
     crossing = Crossing(function.__name__)
     written = range(1) if method == "at" else range(function.nin, len(args))
     over = [
@@ -59,7 +64,7 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
         for place, value in enumerate(args)
     ]
     named = {name: crossing.over(value, name == "out") for name, value in kwargs.items()}
-    result = getattr(function, method)(*over, **named)
+    result = called_by_user(getattr(function, method), *over, **named)
     crossing.write_back()
     return crossing.back(result)
 

@@ -16,7 +16,7 @@ use super::session::session;
 pub enum Argument<'a> {
     Ours(&'a Array),
     /// An array of NumPy's, seen for the time of the operation.
-    Theirs(Array),
+    Theirs(Box<Array>),
     Strong(Scalar),
     Weak(Weak, Scalar),
 }
@@ -63,7 +63,7 @@ pub fn argument<'a, 'py>(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Argum
 fn theirs<'a>(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Argument<'a>>> {
     let session = session(array.py())?;
     Ok(borrowed(array)
-        .map(|(memory, view)| Argument::Theirs(Array::foreign(session, memory, view))))
+        .map(|(memory, view)| Argument::Theirs(Box::new(Array::foreign(session, memory, view)))))
 }
 
 fn is_generic(object: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -1,6 +1,6 @@
 //! Operations, element by element, on whatever Python hands over.
 
-use dappled::graph::{Given, Request, common, loop_dtype, ufunc, ufunc_in_place};
+use dappled::graph::{Given, Request, common, loop_dtype, ufunc_in, ufunc_over};
 use dappled_kernels::{Casting, DType, Op, can_cast};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -54,7 +54,7 @@ fn computed<'py>(
     let request = request(py, op, size)?;
     let strict = is_strict(&request, dtype);
     let array = exclusive(py, size, || {
-        let array = ufunc(session, request, &given)?;
+        let array = ufunc_in(session, request, dtype, &given)?;
         if strict { array.compute().map(|()| array) } else { Ok(array) }
     })?;
     result(py, array).map(Some)
@@ -109,7 +109,7 @@ pub fn updated<'py>(
     }
     let size = largest(&given);
     let request = request(py, op, size)?;
-    exclusive(py, size, || ufunc_in_place(target, request, &given))?;
+    exclusive(py, size, || ufunc_over(target, request, dtype, &given))?;
     Ok(true)
 }
 

@@ -48,7 +48,7 @@ pub use map::{Operand, map};
 pub use memory::MemoryStats;
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
-pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in_place};
+pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
 pub use session::{Limits, Session};
 pub use versions::Loan;
 

@@ -67,6 +67,16 @@ pub fn ufunc(
 ) -> Result<Array, GraphError> {
     let request = request.into();
     let dtype = loop_dtype(request.op, common(given))?;
+    ufunc_in(session, request, dtype, given)
+}
+
+/// The same in a loop that the caller has found.
+pub fn ufunc_in(
+    session: &Session,
+    request: Request,
+    dtype: DType,
+    given: &[Given<'_>],
+) -> Result<Array, GraphError> {
     let (request, given) = cheaper(request, dtype, given);
     if let Some(result) = quick(session, &request, dtype, given)? {
         return Ok(result);
@@ -84,6 +94,16 @@ pub fn ufunc_in_place(
 ) -> Result<(), GraphError> {
     let request = request.into();
     let dtype = loop_dtype(request.op, common(given))?;
+    ufunc_over(target, request, dtype, given)
+}
+
+/// The same in a loop that the caller has found.
+pub fn ufunc_over(
+    target: &Array,
+    request: Request,
+    dtype: DType,
+    given: &[Given<'_>],
+) -> Result<(), GraphError> {
     let (request, given) = cheaper(request, dtype, given);
     let operands = operands(request.op, dtype, given);
     update(target, request, dtype, &operands)

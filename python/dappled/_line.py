@@ -1,0 +1,38 @@
+"""NumPy called as if from the line of the program that asked: its warnings then name that line.
+
+NumPy warns about the frame that called it, which would be one of ours. So the call is made by a
+frame that says it was the user's: the same instructions, with the file and line of the program.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+PACKAGES = ("dappled", "numpy")
+
+
+_CALL = compile("function(*args, **kwargs)", "", "eval")
+
+
+def called_by_user(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Calls a function of NumPy's from the innermost line that is not a library's."""
+    frame = users_frame(2)
+    names = {"function": function, "args": args, "kwargs": kwargs}
+    return eval(_at(frame.f_code.co_filename, frame.f_lineno), frame.f_globals, names)
+
+
+def users_frame(level: int) -> types.FrameType:
+    """The innermost frame that is not a library's, from so many levels above this one on."""
+    frame = sys._getframe(level)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in PACKAGES:
+        frame = frame.f_back
+    return frame
+
+
+@functools.lru_cache(1000)
+def _at(file: str, line: int) -> types.CodeType:
+    return _CALL.replace(co_filename=file, co_firstlineno=line)

@@ -1,0 +1,87 @@
+"""Views that NumPy can make and the core has no name for: NumPy makes them of an array that has
+the shape and strides of ours but no memory, and ours is seen in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+from numpy.lib.stride_tricks import as_strided as strided
+from numpy.lib.stride_tricks import sliding_window_view as windows
+
+from dappled._array import core, ndarray
+from dappled._native import native
+from dappled._tables import NATIVE_CODES
+
+_MODULE = "dappled.lib.stride_tricks"
+
+
+def viewed(function: Callable[..., Any], array: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a function of NumPy's makes of an array, if that is a view; else NotImplemented."""
+    if core.ranks() == 1 or not isinstance(array, ndarray) or array._held is not None:
+        return NotImplemented
+    memory = numpy.empty(1, array.dtype)
+    like = strided(memory, array.shape, array.strides, writeable=array._writeable)
+    given = [numpy.ndarray if value is ndarray else value for value in args]
+    found = function(like, *given, **kwargs)
+    if type(found) is not numpy.ndarray or found.dtype.str[1:] not in NATIVE_CODES:
+        return NotImplemented
+    offset = _address(found) - _address(like) if found.size else 0
+    if not _is_inside(found, offset, like):
+        raise ValueError("strides that reach beyond the array, which has no memory on one rank")
+    view = array._strided(offset, found.shape, found.strides, found.dtype)
+    view._writeable = found.flags.writeable
+    return view
+
+
+def _address(array: Any) -> int:
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def _is_inside(found: Any, offset: int, like: Any) -> bool:
+    first, last = _reach(found)
+    least, most = _reach(like)
+    return not found.size or (least <= offset + first and offset + last <= most)
+
+
+def _reach(array: Any) -> tuple[int, int]:
+    """The first byte of an array and the one after its last, counted from its first element."""
+    axes = zip(array.shape, array.strides, strict=True)
+    spans = [(length - 1) * stride for length, stride in axes]
+    first = sum(span for span in spans if span < 0)
+    return first, sum(span for span in spans if span > 0) + array.itemsize
+
+
+@native(numpy.ndarray.view, "dappled.ndarray")
+def view(self: Any, *args: Any, **kwargs: Any) -> Any:
+    return viewed(numpy.ndarray.view, self, *args, **kwargs)
+
+
+@native(numpy.ndarray.getfield, "dappled.ndarray")
+def getfield(self: Any, *args: Any, **kwargs: Any) -> Any:
+    return viewed(numpy.ndarray.getfield, self, *args, **kwargs)
+
+
+@native(strided, _MODULE)
+def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
+    return viewed(strided, x, *args, **kwargs)
+
+
+@native(windows, _MODULE)
+def sliding_window_view(x: Any, *args: Any, **kwargs: Any) -> Any:
+    return viewed(windows, x, *args, **kwargs)
+
+
+def _matrix_transpose(self: Any) -> Any:
+    if self.ndim < 2:
+        raise ValueError("matrix transpose with ndim < 2 is undefined")
+    return self.swapaxes(-1, -2)
+
+
+METHODS = {
+    "getfield": getfield,
+    "mT": property(_matrix_transpose, doc=numpy.ndarray.mT.__doc__),
+    "view": view,
+}
