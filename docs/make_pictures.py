@@ -1,7 +1,9 @@
 """Draws the pictures of README.md and docs/, and fills in what is generated."""
 
 from pathlib import Path
+from typing import Any
 
+import dappled as np
 from dappled import show
 from dappled.protocol import Distribution, rules
 
@@ -15,7 +17,47 @@ PICTURES = {
         indices=[[[3, 0], [4, 2, 1]], [[2, 3, 7, 1], [6, 5, 8, 0, 4]]],
     ),
 }
+SIZE, ITERATIONS, SCALE = 61, 5000, 5
 START, END = "<!-- rules: made by docs/make_pictures.py -->", "<!-- end of rules -->"
+
+
+def drawn() -> dict[str, str]:
+    """Every picture, by name."""
+    pictures = {name: show.svg(distribution) for name, distribution in PICTURES.items()}
+    return pictures | {"laplace": laplace_svg()}
+
+
+def laplace_svg() -> str:
+    """The solution of the front page's example, in bands: along a column it only falls."""
+    u = np.zeros((SIZE, SIZE))
+    u[0] = 1
+    for _ in range(ITERATIONS):
+        u[1:-1, 1:-1] = (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) / 4
+    columns = u.T.tolist()
+    side = (SIZE - 1) * SCALE
+    bands = "\n".join(band(columns, tenths) for tenths in range(1, 10))
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}" width="{side}">
+<title>Laplace's equation: 1 along the upper edge, 0 along the others</title>
+<rect width="{side}" height="{side}" fill="hsl(250 60% 12%)"/>
+{bands}
+</svg>
+"""
+
+
+def band(columns: list[Any], tenths: int) -> str:
+    """Where the solution is at least so many tenths."""
+    corners = [
+        f"{x * SCALE},{depth(column, tenths / 10) * SCALE:.1f}" for x, column in enumerate(columns)
+    ]
+    points = " ".join(["0,0", *corners[1:-1], f"{(SIZE - 1) * SCALE},0"])
+    return f'<polygon points="{points}" fill="hsl({270 + 14 * tenths} 75% {12 + 7 * tenths}%)"/>'
+
+
+def depth(column: list[float], level: float) -> float:
+    """How many rows down a column reaches a level, between two rows by proportion."""
+    below = next(row for row, value in enumerate(column) if value < level)
+    upper, lower = column[below - 1], column[below]
+    return below - 1 + (upper - level) / (upper - lower)
 
 
 def rules_table() -> str:
@@ -32,8 +74,8 @@ def with_rules(page: str) -> str:
 
 def main() -> None:
     """Writes the files."""
-    for name, distribution in PICTURES.items():
-        (DOCS / "pictures" / f"{name}.svg").write_text(show.svg(distribution))
+    for name, picture in drawn().items():
+        (DOCS / "pictures" / f"{name}.svg").write_text(picture)
     page = DOCS / "protocol.md"
     page.write_text(with_rules(page.read_text()))
 

@@ -38,9 +38,9 @@ def main() -> None:
     ours, our_mean, our_time = timed(dappled, size, iterations)
     values = numpy.asarray(ours)
     solution = numpy.asarray(laplace(dappled, DRAWN_SIZE, DRAWN_ITERATIONS)[0])
-    if dappled.rank() > 0:
+    if dappled.comm.rank > 0:
         return
-    print(f"laplace {size} x {size}, {iterations} iterations; {dappled.ranks()} rank(s)\n")
+    print(f"laplace {size} x {size}, {iterations} iterations; {dappled.comm.size} rank(s)\n")
     print(f"Dappled {our_time:8.2f} s   mean {our_mean}")
     theirs, mean, their_time = timed(numpy, size, iterations)
     print(f"NumPy   {their_time:8.2f} s   mean {mean}\n")

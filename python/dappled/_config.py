@@ -57,7 +57,7 @@ config = Config()
 
 def note_gather(function: str) -> None:
     """Says, as the user wants it said, that a function gathers a distributed array."""
-    if config.fallback == "quiet":
+    if config.fallback == "quiet" or core.ranks() == 1:
         return
     text = f"{function} is NumPy's: it gathers a distributed array on every rank"
     if config.fallback == "error":

@@ -74,7 +74,7 @@ class Crossing:
         if id(value) in self._ours:
             return self._ours[id(value)][1]
         if kind is numpy.ndarray:
-            return core.wrap(value)
+            return self._array_back(value)
         if kind is list or isinstance(value, tuple):
             return _rebuilt(value, [self.back(item) for item in value])
         if kind is dict:
@@ -92,12 +92,22 @@ class Crossing:
     def _array_over(self, array: Any, written: bool) -> Any:
         if id(array) in self._theirs and not written:
             return self._theirs[id(array)]
-        if is_gathered(array):
+        if gathered := is_gathered(array):
             together(self._function)
             note_gather(self._function)
-        if written and core.ranks() > 1 and array._held is None:
+        if written and array._held is None and (gathered or core.ranks() > 1):
             self._written.append(array)
         return self._pair(array, core.unwrap(array, writeable=written or self._writeable))
+
+    def _array_back(self, value: Any) -> Any:
+        made = core.wrap(value)
+        # On several ranks that is a copy: what should be seen in an array that NumPy holds, as
+        # a field of a structure, may not be written there.
+        if core.ranks() > 1 and value.base is not None and made._held is None:
+            held = [theirs for theirs, ours in self._ours.values() if _is_held(ours)]
+            if any(numpy.may_share_memory(value, theirs) for theirs in held):
+                made._writeable = False
+        return made
 
     def _pair(self, ours: Any, theirs: Any) -> Any:
         self._theirs[id(ours)] = theirs
@@ -121,6 +131,10 @@ class Crossing:
 
 def _is_writeable(array: Any) -> bool:
     return array._writeable  # type: ignore[no-any-return]
+
+
+def _is_held(value: Any) -> bool:
+    return isinstance(value, ndarray) and value._held is not None
 
 
 def around(kind: type[Proxy], value: Any) -> Proxy:

@@ -37,26 +37,6 @@ def explain(x: Any) -> str:
     return x._explain()  # type: ignore[no-any-return]
 
 
-def rank() -> int:
-    """Which of the ranks this process is, counted from 0. Local.
-
-    >>> import dappled
-    >>> dappled.rank(), dappled.ranks()
-    (0, 1)
-    """
-    return core.rank()  # type: ignore[no-any-return]
-
-
-def ranks() -> int:
-    """How many ranks run the program: 1, unless it was started by `mpiexec`. Local.
-
-    >>> import dappled
-    >>> dappled.ranks()
-    1
-    """
-    return core.ranks()  # type: ignore[no-any-return]
-
-
 def sync() -> None:
     """Waits until every rank is here. Collective; on one rank there is nobody to wait for.
 

@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy
 
-from dappled import _array_function, _choosing, _exports, _extras, _flags, _printing, _ufuncs, _views
+from dappled import (
+    _array_function,
+    _choosing,
+    _exports,
+    _extras,
+    _flags,
+    _printing,
+    _ufuncs,
+    _views,
+)
 from dappled._array import core
 from dappled._crossing import Crossing
 from dappled._fallback import dressed, gathered, shadow

@@ -29,7 +29,7 @@ CHAPTERS = {
         array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
         fromfunction full identity ones zeros
     """,
-    "_extras": "explain from_distarray memory_stats rank ranks sync",
+    "_extras": "explain from_distarray memory_stats sync",
     "_flat": "flatiter",
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",

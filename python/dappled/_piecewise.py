@@ -48,7 +48,9 @@ def applied(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     for value in arrays:
         part = value
         if not isinstance(value, _SCALARS):
-            part, blocks = core.part(value if isinstance(value, ndarray) else core.wrap(value), shape)
+            part, blocks = core.part(
+                value if isinstance(value, ndarray) else core.wrap(value), shape
+            )
         parts.append(part)
     results = agreed(lambda: called_by_user(function, *parts, **kwargs))
     return _rebuilt(results, blocks)

@@ -36,7 +36,7 @@ def _format(self: Any, spec: str) -> str:
 
 def _is_alone() -> bool:
     """Whether the other ranks may be elsewhere: then nothing may be sent."""
-    return is_local() or sys.exc_info()[0] is not None
+    return core.ranks() > 1 and (is_local() or sys.exc_info()[0] is not None)
 
 
 def _own_part(array: Any) -> str:

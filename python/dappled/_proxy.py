@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy
+
+from dappled._array import core
 from dappled._crossing import Crossing, Proxy, around
 from dappled._fallback import gathered
 
@@ -51,6 +54,8 @@ class _Delegating(Proxy):
 
 def _init(kind: type, module: str) -> Any:
     make = gathered(kind, module)
+    if kind is numpy.nditer:
+        make = _reading(make)
 
     def init(self: Proxy, *args: Any, **kwargs: Any) -> None:
         made = make(*args, **kwargs)
@@ -58,6 +63,17 @@ def _init(kind: type, module: str) -> Any:
 
     init.__dict__["__wrapped__"] = inspect.getattr_static(kind, "__init__")
     return init
+
+
+def _reading(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Iterators that write do so element by element: no good where elements are elsewhere."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if core.ranks() > 1 and "write" in repr((args[2:], kwargs.get("op_flags"))):
+            raise RuntimeError("on several ranks, numpy.nditer can read arrays and not write them")
+        return make(*args, **kwargs)
+
+    return call
 
 
 def _member(kind: type, name: str, module: str) -> Any:

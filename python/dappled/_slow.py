@@ -93,14 +93,20 @@ def report(operation: str, kind: str, mode: str, place: Any) -> None:
         _warn(message, place)
     elif mode == "print":
         print(f"Warning: {message}")
-    elif (called := numpy.geterrcall()) is None:
+    else:
+        _tell(numpy.geterrcall(), operation, kind, mode)
+
+
+def _tell(called: Any, operation: str, kind: str, mode: str) -> None:
+    """Calls what `numpy.seterrcall` was given, or writes to it."""
+    if called is None:
         raise NameError(
             f"python callback specified for {_SAYS[kind]} (in  {operation}) but no function found."
         )
-    elif mode == "call":
+    if mode == "call":
         called(_SAYS[kind], _BITS[kind])
     else:
-        called.write(f"Warning: {message}\n")
+        called.write(f"Warning: {_SAYS[kind]} encountered in {operation}\n")
 
 
 def _warn(message: str, place: Any) -> None:

@@ -66,17 +66,18 @@ FOREIGN = _words(
 # Functions in Python over others: run over ours, they gather nothing of their own.
 REBOUND = _words(
     """
-    all allclose amax amin angle any append apply_along_axis apply_over_axes around array_equal
-    array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip column_stack
-    copy corrcoef count_nonzero cov cross cumprod cumsum cumulative_prod cumulative_sum delete
-    diag diagonal diff dsplit dstack ediff1d expand_dims fft.fftshift fft.ifftshift fix flip fliplr flipud
-    full_like gradient hsplit hstack imag indices insert isclose iscomplex isneginf isposinf
-    isreal kron linalg.matrix_norm linalg.vector_norm matrix_transpose max meshgrid
-    min moveaxis nan_to_num nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum
-    nanvar ones_like outer pad permute_dims piecewise polyval prod ptp ravel real real_if_close
-    require reshape resize roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes
-    tensordot tile transpose trapezoid tri tril trim_zeros triu unstack unwrap vander var vsplit vstack
-    zeros_like
+    all allclose amax amin angle any append apply_along_axis apply_over_axes around
+    array_equal array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip
+    column_stack copy corrcoef count_nonzero cov cross cumprod cumsum cumulative_prod
+    cumulative_sum delete diag diagonal diff dsplit dstack ediff1d expand_dims fft.fftshift
+    fft.ifftshift fix flip fliplr flipud full_like gradient hsplit hstack imag indices
+    insert isclose iscomplex isneginf isposinf isreal kron linalg.matrix_norm
+    linalg.vector_norm matrix_transpose max meshgrid min moveaxis nan_to_num nancumprod
+    nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar ones_like outer pad
+    permute_dims piecewise polyval prod ptp ravel real real_if_close require reshape resize
+    roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes tensordot
+    tile transpose trapezoid tri tril trim_zeros triu unstack unwrap vander var vsplit
+    vstack zeros_like
     """
 )
 

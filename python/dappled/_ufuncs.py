@@ -6,6 +6,7 @@ dtypes, the methods; and NumPy's own ufuncs that were called with an array of ou
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -33,7 +34,7 @@ def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     out = given[0] if isinstance(given, tuple) and len(given) == 1 else given
     if not (ufunc._native and kwargs.keys() <= _KEPT and len(args) == ufunc.nin):
         return NotImplemented
-    if out is not ... and not (isinstance(out, core.ndarray) and out._writeable):
+    if out is not ... and not _can_hold(out, ufunc, args, kwargs.get("casting", "same_kind")):
         return NotImplemented
     try:
         value = ufunc(*args)
@@ -46,6 +47,25 @@ def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     target: Any = out
     target[...] = value
     return target
+
+
+def _can_hold(out: Any, ufunc: Any, args: tuple[Any, ...], casting: str) -> bool:
+    """Whether an array may be written with what a ufunc gives, by the dtypes."""
+    if not (isinstance(out, core.ndarray) and out._writeable):
+        return False
+    kinds = tuple(getattr(value, "dtype", type(value)) for value in args)
+    return _is_castable(ufunc._numpy, kinds, out.dtype, casting)
+
+
+@functools.cache
+def _is_castable(ufunc: Any, kinds: tuple[Any, ...], dtype: Any, casting: Any) -> bool:
+    try:
+        like = [
+            numpy.empty(0, kind) if isinstance(kind, numpy.dtype) else kind(1) for kind in kinds
+        ]
+        return numpy.can_cast(ufunc(*like).dtype, dtype, casting)
+    except (TypeError, ValueError):  # NumPy has words for it
+        return False
 
 
 # Keyword arguments under which the values are the same as without.

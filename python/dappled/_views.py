@@ -20,7 +20,9 @@ _MODULE = "dappled.lib.stride_tricks"
 
 def viewed(function: Callable[..., Any], array: Any, *args: Any, **kwargs: Any) -> Any:
     """What a function of NumPy's makes of an array, if that is a view; else NotImplemented."""
-    if core.ranks() == 1 or not isinstance(array, ndarray) or array._held is not None:
+    if not isinstance(array, ndarray) or array._held is not None:
+        return NotImplemented
+    if core.ranks() == 1 and array._whole:
         return NotImplemented
     memory = numpy.empty(1, array.dtype)
     like = strided(memory, array.shape, array.strides, writeable=array._writeable)

@@ -1,40 +1,59 @@
 """Runs on every rank: the same programs with NumPy and with Dappled, and what was different.
 
-    mpiexec -n 3 python on_ranks.py [share of the cases, from 0 to 1] [names …]
+    mpiexec -n 3 python on_ranks.py PART/PARTS [NAME …]
+
+takes every so many-th program of the tables and of the drawn ones; 0/1 are all of them.
+DAPPLED_TEST_TIMES (in `ranks_tables`) asks for more cases of each.
 """
 
+import itertools
 import pickle
 import sys
+import warnings
 
 import dappled
+import drawn
 import numpy
 from compare import run
 from dappled import _core
-from ranks_tables import tables
+from ranks_tables import TIMES, tables
 
 FIELDS = ("value", "written", "raised", "shared")
-# What NumPy does in memory that is not there: see docs.
+# NumPy looks at memory here, or writes into it, that an array in pieces does not have.
 UNLIKE = {"nditer", "dot out", "copyto"}
+PROGRAMS, LENGTH = 30, 20
 
 
-def main():
-    share = float(sys.argv[1]) if len(sys.argv) > 1 else 1
+def main(part, parts, names):
     dappled.config.fallback = "quiet"
     number, different = 0, []
-    for name, program, cases in tables(share):
-        if name not in UNLIKE and name in (sys.argv[2:] or [name]):
+    for name, program, cases in itertools.islice(tables(), part, None, parts):
+        if name not in UNLIKE and name in (names or [name]):
             number += len(cases)
             different += compared(name, program, cases)
+    for seed in range(part, 0 if names else PROGRAMS * TIMES, parts):
+        number += 1
+        different += [text for text in agreed(drawn_difference(seed)) if text][:1]
     if dappled.comm.rank == 0:
-        print(*different[:30], f"{number} cases, {len(different)} differences", sep="\n")
+        print(*different[:20], f"{number} cases, {len(different)} differences", sep="\n")
     sys.exit(bool(different))
 
 
+def agreed(value):
+    """What all ranks have: they go on when all of them know it."""
+    return [pickle.loads(sent) for sent in _core.gather("a test", pickle.dumps(value))]
+
+
+def drawn_difference(seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return drawn.difference(seed, LENGTH)
+
+
 def compared(name, program, cases):
-    """What is different, the same on all ranks: they agree before they go on."""
+    """What is different, the same on all ranks."""
     theirs = [run(numpy, program, make) for _, make in cases]
-    ours = [run(dappled, program, make) for _, make in cases]
-    every = [pickle.loads(sent) for sent in _core.gather(name, pickle.dumps(ours))]
+    every = agreed([run(dappled, program, make) for _, make in cases])
     found = []
     for (case, _), expected, outcomes in zip(cases, theirs, zip(*every, strict=True), strict=True):
         found += [f"{name} {case} {text}" for text in differences(expected, outcomes)]
@@ -55,4 +74,4 @@ def differences(expected, outcomes):
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1].split("/")), sys.argv[2:])

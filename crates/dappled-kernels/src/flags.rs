@@ -29,6 +29,9 @@ impl Flags {
     /// holds nothing of use.
     pub const NEGATIVE_POWER: Self = Self(16);
 
+    /// What the CPU's instructions can raise.
+    pub(crate) const ARITHMETIC: Self = Self(15);
+
     /// The names of the conditions in `numpy.errstate`, and of the error.
     const NAMES: [(Self, &str); 5] = [
         (Self::DIVIDE, "divide"),
@@ -119,5 +122,21 @@ impl Raised {
     pub fn join(mut self, other: Self) -> Self {
         other.iter().for_each(|(step, flags)| self.add(step, flags));
         self
+    }
+}
+
+/// What was signalled by a reduction or a scan of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folded {
+    /// By the steps that made the values.
+    pub steps: Raised,
+    /// By what folded them: NumPy's "encountered in reduce", "encountered in accumulate".
+    pub folding: Flags,
+}
+
+impl Folded {
+    /// Both together: of two parts of a run.
+    pub fn join(self, other: Self) -> Self {
+        Self { steps: self.steps.join(other.steps), folding: self.folding | other.folding }
     }
 }

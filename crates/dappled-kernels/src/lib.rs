@@ -56,14 +56,17 @@ pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
 pub use error::Error;
 pub use execute::{Engine, Interpreter, execute};
-pub use flags::{Flags, Raised};
+pub use flags::{Flags, Folded, Raised};
 pub use fold::Fold;
 pub use kernels::Variant;
 pub use op::Op;
 pub use overlap::{is_injective, may_overlap};
 pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
-pub use reduce::{Extreme, Reduction, Runs, arg_reduce, reduce, sum, sum_range, values_range};
+pub use reduce::{
+    Extreme, Reduction, Runs, arg_reduce, reduce, sum, sum_range, sum_range_flagged, values_range,
+    values_range_flagged,
+};
 pub use scalar::Scalar;
 pub use scan::scan;
 pub use view::{Axes, View};

@@ -9,7 +9,7 @@ use crate::kernels::status;
 use crate::slot::{self, Slot};
 use crate::space::{Extent, Space};
 use crate::tiles::Tile;
-use crate::{Flags, Raised};
+use crate::{Flags, Folded, Raised};
 
 /// What one thread needs to run an interpreted program.
 pub(crate) struct Machine<'a> {
@@ -28,6 +28,8 @@ pub(crate) struct Machine<'a> {
     /// Ask the CPU's flags after every step, as it has raised one before: until then, once a tile
     /// is enough.
     attentive: bool,
+    /// What was raised between tiles: by whoever folds their values.
+    between: Flags,
 }
 
 impl<'a> Machine<'a> {
@@ -46,7 +48,34 @@ impl<'a> Machine<'a> {
             stored: vec![false; code.outputs.len()],
             raised: Raised::default(),
             attentive: false,
+            between: Flags::NONE,
         }
+    }
+
+    /// Lets a machine of its own make values for some work, and says what was signalled; of what
+    /// the work itself raised, only what is in `own`.
+    pub fn with<T>(
+        code: &'a Interpreter,
+        bound: &'a Bound<'a>,
+        space: &'a Space,
+        own: Flags,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> (T, Folded) {
+        let mut machine = Self::new(code, bound, space);
+        let result = work(&mut machine);
+        machine.settle();
+        let folding = machine.between & own;
+        (result, Folded { steps: machine.take_raised(), folding })
+    }
+
+    /// Work in the midst of this one that may be other machines', on this thread or another.
+    pub fn aside<T>(&mut self, work: impl FnOnce() -> (T, Folded)) -> T {
+        self.settle();
+        let (result, folded) = work();
+        status::clear();
+        self.raised = self.take_raised().join(folded.steps);
+        self.between |= folded.folding;
+        result
     }
 
     /// Computes a tile and stores the outputs.
@@ -66,14 +95,22 @@ impl<'a> Machine<'a> {
     pub fn value(&mut self, indices: Range<usize>) -> &[u8] {
         let len = indices.len();
         self.load(&self.space.extent(indices));
-        (0..self.code.steps.len()).for_each(|step| self.step(step, len, None));
-        self.attribute(len);
+        if !self.code.steps.is_empty() {
+            self.settle();
+            (0..self.code.steps.len()).for_each(|step| self.step(step, len, None));
+            self.attribute(len);
+        }
         self.source(self.code.outputs[0], len)
     }
 
     /// What the steps have signalled, in all tiles since the machine was made or asked last.
     pub fn take_raised(&mut self) -> Raised {
         std::mem::take(&mut self.raised)
+    }
+
+    /// Takes what was raised since the last tile: it is no step's.
+    fn settle(&mut self) {
+        self.between |= status::take();
     }
 
     /// If the CPU has raised a flag for the first time, computes the tile again to find the step.

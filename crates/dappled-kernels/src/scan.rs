@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::reduce::{PART, check_shape, shape_of, write_in_order};
 use crate::space::Space;
 use crate::tiles::TILE;
-use crate::{Error, Fold, Interpreter};
+use crate::{Error, Fold, Folded, Interpreter};
 
 /// Columns that are worth a thread of their own.
 const STRIP: usize = 512;
@@ -18,7 +18,7 @@ const STRIP: usize = 512;
 /// NumPy's `ufunc.accumulate` of the first output of a program, which has the shape of the inputs.
 ///
 /// Values are taken one by one along the axis, as NumPy does; lines beside each other on different
-/// threads.
+/// threads. What it returns is what NumPy would warn of.
 ///
 /// ```
 /// use dappled_kernels::{Buffer, DType, Fold, Interpreter, Operand, Program, View, scan};
@@ -37,7 +37,7 @@ pub fn scan(
     fold: Fold,
     axis: usize,
     out: &Operand<'_>,
-) -> Result<(), Error> {
+) -> Result<Folded, Error> {
     let dtype = code.program.dtype(code.program.outputs[0]).expect("checked");
     if !fold.has_loop(dtype) {
         return Err(Error::NoFold { fold, dtype });
@@ -48,7 +48,7 @@ pub fn scan(
     }
     check_shape(shape.to_vec(), out)?;
     if out.is_empty() {
-        return Ok(());
+        return Ok(Folded::default());
     }
     let mut axes: Vec<usize> = (0..shape.len()).collect();
     axes.sort_by_key(|&axis| std::cmp::Reverse(out.view().strides[axis].unsigned_abs()));
@@ -59,8 +59,7 @@ pub fn scan(
         let bound = Bound::new(&code.program, inputs, &[])?;
         let space = &Bound::space_along(inputs, &axes);
         let scan = Scan { code, bound: &bound, space, folder, len: shape[axis], inner };
-        scan.share(0, results);
-        Ok(())
+        Ok(scan.share(0, results))
     })
 }
 
@@ -76,8 +75,8 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn machine(&self) -> Machine<'a> {
-        Machine::new(self.code, self.bound, self.space)
+    fn with_machine(&self, work: impl FnOnce(&mut Machine<'a>)) -> Folded {
+        Machine::with(self.code, self.bound, self.space, self.folder.signals, work).1
     }
 
     /// So many values' bytes.
@@ -86,22 +85,25 @@ impl<'a> Scan<'a> {
     }
 
     /// The blocks from number `first` on.
-    fn share(self, first: usize, results: &mut [u8]) {
+    fn share(self, first: usize, results: &mut [u8]) -> Folded {
         let block = self.bytes(self.len * self.inner);
         let count = results.len() / block;
         if count > 1 && results.len() > self.bytes(PART) {
             let (left, right) = results.split_at_mut(count / 2 * block);
-            rayon::join(|| self.share(first, left), || self.share(first + count / 2, right));
+            let (left, right) =
+                rayon::join(|| self.share(first, left), || self.share(first + count / 2, right));
+            left.join(right)
         } else if self.inner > TILE {
             let blocks = results.chunks_exact_mut(block).enumerate();
-            blocks.for_each(|(at, results)| self.strips(first + at, results));
+            let blocks = blocks.map(|(at, results)| self.strips(first + at, results));
+            blocks.reduce(Folded::join).unwrap_or_default()
         } else {
-            self.short_rows(first, results);
+            self.with_machine(|machine| self.short_rows(machine, first, results))
         }
     }
 
     /// One block of rows that are longer than a tile.
-    fn strips(self, block: usize, results: &mut [u8]) {
+    fn strips(self, block: usize, results: &mut [u8]) -> Folded {
         let large = results.len() > self.bytes(PART);
         let most = if large { (self.inner / STRIP).min(rayon::current_num_threads()) } else { 1 };
         let width = self.inner.div_ceil(most).next_multiple_of(64);
@@ -116,12 +118,14 @@ impl<'a> Scan<'a> {
         }
         let start = block * self.len * self.inner;
         let strips = strips.par_iter_mut().enumerate();
-        strips.for_each(|(at, rows)| self.long_rows(start + at * width, rows));
+        let strips = strips.map(|(at, rows)| {
+            self.with_machine(|machine| self.long_rows(machine, start + at * width, rows))
+        });
+        strips.reduce(Folded::default, Folded::join)
     }
 
     /// Part of each row of a block, from this index on.
-    fn long_rows(self, start: usize, rows: &mut [&mut [u8]]) {
-        let mut machine = self.machine();
+    fn long_rows(self, machine: &mut Machine<'_>, start: usize, rows: &mut [&mut [u8]]) {
         for at in 0..rows.len() {
             let (before, now) = rows.split_at_mut(at);
             let (before, now) = (before.last(), &mut *now[0]);
@@ -139,8 +143,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Blocks of rows of which a tile holds one or more.
-    fn short_rows(self, first: usize, results: &mut [u8]) {
-        let mut machine = self.machine();
+    fn short_rows(self, machine: &mut Machine<'_>, first: usize, results: &mut [u8]) {
         let row = self.bytes(self.inner);
         let start = first * self.len * self.inner;
         for tile in tiles(results.len(), self.bytes(TILE / self.inner * self.inner)) {

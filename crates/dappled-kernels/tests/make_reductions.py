@@ -3,8 +3,8 @@
     python make_reductions.py        # needs NumPy 2.4 on x86-64 with AVX2
 
 A line is a fold, the dtypes before and of it, what the values are, the layout (shape, order of the
-axes in memory, steps), the folded axes, the start, and the result: its bytes in hexadecimal, or
-where they are many a hash of them.
+axes in memory, steps), the folded axes, the start, the result: its bytes in hexadecimal, or where
+they are many a hash of them; and what NumPy's error state is told.
 """
 
 import pathlib
@@ -13,6 +13,7 @@ import random
 import numpy as np
 
 np.seterr(all="ignore")
+CONDITIONS = ["divide", "overflow", "underflow", "invalid"]
 REALS = ["float16", "float32", "float64"]
 COMPLEX = ["complex64", "complex128"]
 FLOATS = REALS + COMPLEX
@@ -78,12 +79,20 @@ def values(kind, n, dtype):
         real = np.where(bits(n) % np.uint64(41) == 5, np.nan, spread(n))
     elif kind == "near":
         real = 1.0 + spread(n) / 8.0
+    elif kind == "large":
+        real = spread(n) * float(np.finfo(dtype).max)
+    elif kind == "tiny":
+        real = spread(n) * float(np.finfo(dtype).smallest_normal) * 8.0
+    elif kind == "infinite":
+        some = np.array([np.inf, -np.inf, 0.0, np.inf])[(bits(n) >> np.uint64(9)) % np.uint64(4)]
+        real = np.where(bits(n) % np.uint64(1009) == 5, some, 1.0 + spread(n) / 8.0)
     else:
         real = spread(n)
     if np.dtype(dtype).kind != "c":
         return real.astype(dtype)
     turned = np.empty(n, np.complex128)
-    turned.real, turned.imag = real, spread(n)[::-1] if kind != "zeros" else -real[::-1]
+    opposite = {"zeros": -real, "large": real, "tiny": real}.get(kind, spread(n))
+    turned.real, turned.imag = real, opposite[::-1]
     return turned.astype(dtype)
 
 
@@ -104,7 +113,8 @@ def kinds(fold, dtype):
         return ["nans"]
     if fold in EXTREMES:
         return ["zeros", "nans"]
-    return ["near"] if fold == "multiply" else ["spread"]
+    usual = "near" if fold == "multiply" else "spread"
+    return [usual, usual, usual, "large", "tiny", "infinite"]
 
 
 def shown(result):
@@ -120,6 +130,15 @@ def shown(result):
     for byte in data:
         mixed = (mixed ^ byte) * 0x100000001B3 % 2**64
     return f"#{mixed:016x}"
+
+
+def flagged(fold, *args, **kwargs):
+    """The result, and what was signalled."""
+    told = []
+    with np.errstate(all="call", call=lambda _, flags: told.append(flags)):
+        result = fold(*args, **kwargs)
+    told = int(np.bitwise_or.reduce(told, dtype=int))
+    return shown(result), text(name for at, name in enumerate(CONDITIONS) if told & 1 << at)
 
 
 def text(numbers):
@@ -158,9 +177,10 @@ def reduction(fold, dtype, shape, source=None):
         "3": {"initial": np.array(3).astype(dtype)[()]},
     }
     a = layout(shape, order, steps, kind, source or dtype)
-    result = FOLDS[fold].reduce(a, axis=tuple(axes), dtype=dtype, keepdims=True, **initial[start])
+    options = {"axis": tuple(axes), "dtype": dtype, "keepdims": True, **initial[start]}
+    result = flagged(FOLDS[fold].reduce, a, **options)
     head = [fold, source or dtype, dtype, kind, text(shape), text(order), text(steps)]
-    return " ".join([*head, text(axes), start, shown(result)])
+    return " ".join([*head, text(axes), start, *result])
 
 
 def scan(fold, dtype, shape):
@@ -170,9 +190,9 @@ def scan(fold, dtype, shape):
         # NumPy's last bit depends on the direction here.
         steps[axis] = 1
     a = layout(shape, order, steps, kind, dtype)
-    result = FOLDS[fold].accumulate(a, axis=axis, dtype=dtype)
+    result = flagged(FOLDS[fold].accumulate, a, axis=axis, dtype=dtype)
     head = [fold, dtype, dtype, kind, text(shape), text(order), text(steps)]
-    return " ".join([*head, str(axis), "scan", shown(result)])
+    return " ".join([*head, str(axis), "scan", *result])
 
 
 def argument(name, dtype, shape):
@@ -180,9 +200,9 @@ def argument(name, dtype, shape):
     kind = random.choice(["zeros", "nans"] if dtype in FLOATS else kinds(name, dtype))
     axis = random.choice([None, *range(len(shape))])
     a = layout(shape, order, steps, kind, dtype)
-    result = getattr(np, name)(a, axis=axis, keepdims=True)
+    result = flagged(getattr(np, name), a, axis=axis, keepdims=True)
     head = [name, dtype, dtype, kind, text(shape), text(order), text(steps)]
-    return " ".join([*head, "-" if axis is None else str(axis), "argument", shown(result)])
+    return " ".join([*head, "-" if axis is None else str(axis), "argument", *result])
 
 
 def lines():
@@ -199,6 +219,8 @@ def lines():
         ("int32", "float64"),
         ("float16", "float32"),
         ("float64", "complex128"),
+        ("float64", "float32"),
+        ("float32", "float16"),
     ]:
         kinds_of = [any_shape() for _ in range(30)] + LARGE * 2
         yield from (reduction("add", dtype, shape, source) for shape in kinds_of)

@@ -7,7 +7,7 @@ use std::path::Path;
 use common::run;
 use dappled_kernels::element::{bytes_of, typed, typed_mut};
 use dappled_kernels::{
-    Buffer, DType, Error, Extreme, Fold, Interpreter, Kind, Op, Operand, Program, Reduction,
+    Buffer, DType, Error, Extreme, Flags, Fold, Interpreter, Kind, Op, Operand, Program, Reduction,
     Scalar, View, arg_reduce, reduce, scan,
 };
 use num_complex::Complex64;
@@ -21,12 +21,27 @@ fn spread(i: u64) -> f64 {
     (bits(i) >> 11) as f64 / 2f64.powi(53) - 0.5
 }
 
-fn real(kind: &str, i: u64) -> f64 {
+/// The smallest number with all its digits, and the largest.
+fn range(dtype: DType) -> (f64, f64) {
+    match dtype.real() {
+        DType::Float16 => (half::f16::MIN_POSITIVE.to_f64(), half::f16::MAX.to_f64()),
+        DType::Float32 => (f32::MIN_POSITIVE.into(), f32::MAX.into()),
+        _ => (f64::MIN_POSITIVE, f64::MAX),
+    }
+}
+
+fn real(kind: &str, i: u64, dtype: DType) -> f64 {
     match kind {
         "few" => f64::from(bits(i) % 997 != 3),
         "zeros" => [-1.0, -0.0, -1.0, 0.0, -1.0, -1.0, -2.0, -0.0][(bits(i) >> 7) as usize % 8],
         "nans" if bits(i) % 41 == 5 => f64::NAN,
         "near" => 1.0 + spread(i) / 8.0,
+        "infinite" if bits(i) % 1009 == 5 => {
+            [f64::INFINITY, -f64::INFINITY, 0.0, f64::INFINITY][(bits(i) >> 9) as usize % 4]
+        }
+        "infinite" => 1.0 + spread(i) / 8.0,
+        "large" => spread(i) * range(dtype).1,
+        "tiny" => spread(i) * range(dtype).0 * 8.0,
         _ => spread(i),
     }
 }
@@ -37,11 +52,15 @@ fn memory(kind: &str, len: usize, dtype: DType) -> Vec<u8> {
         let numbers: Vec<i64> = (0..len).map(|i| bits(i) as i64).collect();
         return run(Op::Cast(dtype), DType::Int64, &[bytes_of(&numbers)]);
     }
-    let reals: Vec<f64> = (0..len).map(|i| real(kind, i)).collect();
+    let reals: Vec<f64> = (0..len).map(|i| real(kind, i, dtype)).collect();
     if dtype.kind() != Kind::Complex {
         return run(Op::Cast(dtype), DType::Float64, &[bytes_of(&reals)]);
     }
-    let turned = |i: u64| if kind == "zeros" { -reals[i as usize] } else { spread(i) };
+    let turned = |i: u64| match kind {
+        "zeros" => -reals[i as usize],
+        "large" | "tiny" => reals[i as usize],
+        _ => spread(i),
+    };
     let complex = |i: u64| Complex64::new(reals[i as usize], turned(len - 1 - i));
     let numbers: Vec<Complex64> = (0..len).map(complex).collect();
     run(Op::Cast(dtype), DType::Complex128, &[bytes_of(&numbers)])
@@ -56,6 +75,7 @@ struct Case {
     axes: Vec<usize>,
     start: String,
     expected: String,
+    flags: String,
     buffer: Buffer,
     view: View,
 }
@@ -67,7 +87,8 @@ fn numbers<T: std::str::FromStr>(text: &str) -> Vec<T> {
 impl Case {
     fn new(line: &str) -> Self {
         let words: Vec<&str> = line.split(' ').collect();
-        let [name, source, dtype, kind, shape, order, steps, axes, start, expected] = words[..]
+        let [name, source, dtype, kind, shape, order, steps, axes, start, expected, flags] =
+            words[..]
         else {
             panic!("{line}")
         };
@@ -83,6 +104,7 @@ impl Case {
             axes: numbers(axes),
             start: start.to_string(),
             expected: expected.to_string(),
+            flags: if flags == "-" { String::new() } else { flags.replace(',', ", ") },
             buffer: Buffer::from_slice(&memory(kind, len, source)),
             view,
         }
@@ -104,9 +126,10 @@ impl Case {
     }
 
     /// What is wrong with a result.
-    fn compare(&self, dtype: DType, result: &[u8]) -> Option<String> {
-        let found = shown(dtype, result);
-        (found != self.expected).then(|| format!("{}: found {found}", self.line))
+    fn compare(&self, dtype: DType, result: &[u8], flags: Flags) -> Option<String> {
+        let (found, flags) = (shown(dtype, result), flags.to_string());
+        let same = found == self.expected && flags == self.flags;
+        (!same).then(|| format!("{}: found {found} {flags}", self.line))
     }
 
     fn reduction(&self) -> Option<String> {
@@ -120,13 +143,19 @@ impl Case {
             "3" => reduction.initial = Some(Scalar::new(3i8).cast(self.dtype)),
             _ => {}
         }
-        self.result(self.dtype, &shape, |code, inputs, out| reduce(code, inputs, &reduction, out))
+        // To NumPy the cast is a part of the reduction.
+        self.result(self.dtype, &shape, |code, inputs, out| {
+            let folded = reduce(code, inputs, &reduction, out)?;
+            Ok(folded.folding | folded.steps.of(0))
+        })
     }
 
     fn scan(&self) -> Option<String> {
         let (fold, axis) = (self.fold().unwrap(), self.axes[0]);
         let shape = &self.view.shape;
-        self.result(self.dtype, shape, |code, inputs, out| scan(code, inputs, fold, axis, out))
+        self.result(self.dtype, shape, |code, inputs, out| {
+            Ok(scan(code, inputs, fold, axis, out)?.folding)
+        })
     }
 
     fn argument(&self) -> Option<String> {
@@ -135,7 +164,7 @@ impl Case {
         let length = |(at, &size)| if axis.is_none_or(|axis| axis == at) { 1 } else { size };
         let shape: Vec<usize> = self.view.shape.iter().enumerate().map(length).collect();
         self.result(DType::Int64, &shape, |code, inputs, out| {
-            arg_reduce(code, inputs, extreme, axis, out)
+            Ok(arg_reduce(code, inputs, extreme, axis, out)?.of(0))
         })
     }
 
@@ -144,14 +173,14 @@ impl Case {
         &self,
         dtype: DType,
         shape: &[usize],
-        run: impl Fn(&Interpreter, &[Operand], &Operand) -> Result<(), Error>,
+        run: impl Fn(&Interpreter, &[Operand], &Operand) -> Result<Flags, Error>,
     ) -> Option<String> {
         let view = View::c_order(dtype, shape);
         let out = Buffer::zeroed(view.len() * dtype.itemsize());
         let code = Interpreter::new(&self.program()).unwrap();
         let inputs = [Operand::new(&self.buffer, &self.view).unwrap()];
-        run(&code, &inputs, &Operand::new(&out, &view).unwrap()).unwrap();
-        self.compare(dtype, &out.to_vec::<u8>())
+        let flags = run(&code, &inputs, &Operand::new(&out, &view).unwrap()).unwrap();
+        self.compare(dtype, &out.to_vec::<u8>(), flags)
     }
 }
 
@@ -219,14 +248,14 @@ fn in_pools(check: impl Fn(&Case) -> Option<String> + Sync, cases: &[Case]) {
 }
 
 #[test]
-fn reductions_have_numpys_bits_on_any_number_of_threads() {
+fn reductions_have_numpys_bits_and_flags_on_any_number_of_threads() {
     let cases = cases(|start| !["scan", "argument"].contains(&start));
     assert!(cases.len() > 1000);
     in_pools(Case::reduction, &cases);
 }
 
 #[test]
-fn scans_have_numpys_bits() {
+fn scans_have_numpys_bits_and_flags() {
     let cases = cases(|start| start == "scan");
     assert!(cases.len() > 300);
     in_pools(Case::scan, &cases);

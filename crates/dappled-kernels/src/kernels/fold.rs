@@ -6,8 +6,9 @@ use super::fold_loops::{BeginLoop, FinishLoop, JoinLoop, Line, PartLoop, Rows, R
 use super::loops::{Kernel, choose};
 use super::product::Chain;
 use super::runs::{HalfSum, Lanes, Pairwise, Plain};
+use super::status;
 use crate::element::{Element, bytes_of, bytes_of_mut, with_element};
-use crate::{DType, Fold};
+use crate::{DType, Flags, Fold};
 
 /// The most bytes of what a part of a run amounts to.
 pub(crate) const STATE: usize = 64;
@@ -28,6 +29,8 @@ pub(crate) trait Folding {
     const ELEMENTS: u64 = 1;
     /// What may be done in parts.
     const CUTS: Cuts;
+    /// Does NumPy tell what its instructions raise?
+    const SIGNALS: bool = false;
 
     fn apply(acc: Self::Item, value: Self::Item) -> Self::Item;
     /// What some values amount to; if they cannot be cut, after the values of the state.
@@ -68,6 +71,8 @@ pub(crate) struct Folder {
     pub lanes: usize,
     pub elements: u64,
     pub cuts: Cuts,
+    /// Which of the CPU's flags are its own.
+    pub signals: Flags,
     state: usize,
     rows: Kernel,
     runs: Kernel,
@@ -163,6 +168,7 @@ impl Folder {
             lanes: F::LANES,
             elements: F::ELEMENTS,
             cuts: F::CUTS,
+            signals: if F::SIGNALS { Flags::ARITHMETIC } else { Flags::NONE },
             state: F::LANES * size_of::<F::State>(),
             rows: choose::<Rows<F>>(variant),
             runs: choose::<Runs<F>>(variant),
@@ -174,6 +180,13 @@ impl Folder {
             line: choose::<Line<F>>(variant),
             step: choose::<Step<F>>(variant),
         }
+    }
+
+    /// What it signals when it is used outside of a machine's work.
+    pub fn watch(&self, work: impl FnOnce()) -> Flags {
+        status::clear();
+        work();
+        status::take() & self.signals
     }
 
     /// Folds each accumulator with one value.

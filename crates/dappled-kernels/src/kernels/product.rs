@@ -25,6 +25,7 @@ impl<T: Factor, const FUSED: bool> Folding for Chain<T, FUSED> {
     type Item = T;
     type State = T::Wide;
     const CUTS: Cuts = Cuts::Nowhere;
+    const SIGNALS: bool = true;
 
     #[inline(always)]
     fn apply(acc: T, value: T) -> T {

@@ -17,6 +17,7 @@ impl<T: Summand + Arithmetic> Folding for Pairwise<T> {
     type State = T;
     const ELEMENTS: u64 = T::ELEMENTS;
     const CUTS: Cuts = Cuts::Tree;
+    const SIGNALS: bool = true;
 
     #[inline(always)]
     fn apply(acc: T, value: T) -> T {
@@ -47,6 +48,7 @@ impl Folding for HalfSum {
     type Item = f16;
     type State = f32;
     const CUTS: Cuts = Cuts::Tree;
+    const SIGNALS: bool = true;
 
     #[inline(always)]
     fn apply(acc: f16, value: f16) -> f16 {

@@ -3,18 +3,19 @@
 use std::ops::Range;
 
 use super::block::{Block, Work};
+use crate::Folded;
 use crate::machine::Machine;
 use crate::tiles::TILE;
 
 impl Work<'_> {
-    pub fn alone(self, block: &Block, accs: &mut [u8]) {
-        let mut machine = self.parts.machine();
+    pub fn alone(self, block: &Block, accs: &mut [u8]) -> Folded {
         let whole_rows = block.columns.len() == self.order.len;
-        match (self.order.by_rows, self.order.len <= TILE) {
-            (_, true) if whole_rows => self.short(&mut machine, block, accs),
-            (true, _) => self.long_rows(&mut machine, block, accs),
-            (false, _) => self.long_runs(&mut machine, block, accs),
-        }
+        let work = |machine: &mut Machine<'_>| match (self.order.by_rows, self.order.len <= TILE) {
+            (_, true) if whole_rows => self.short(machine, block, accs),
+            (true, _) => self.long_rows(machine, block, accs),
+            (false, _) => self.long_runs(machine, block, accs),
+        };
+        self.parts.with_machine(work).1
     }
 
     /// Rows of which a tile is a part.

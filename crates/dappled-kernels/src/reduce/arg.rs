@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::slot::Slot;
 use crate::space::Space;
 use crate::tiles::TILE;
-use crate::{DType, Error, Interpreter};
+use crate::{DType, Error, Flags, Folded, Interpreter, Raised};
 
 /// Which value is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,14 +23,15 @@ pub enum Extreme {
 
 /// The place of the first NaN of a program's first output, or of the first of its least or
 /// greatest values: along an axis, or among all of them in C order. The output is int64 and has
-/// as many axes as the inputs, of length 1 where places are counted.
+/// as many axes as the inputs, of length 1 where places are counted. What it returns is what NumPy
+/// would warn of, by step: the search itself signals nothing.
 pub fn arg_reduce(
     code: &Interpreter,
     inputs: &[Operand<'_>],
     extreme: Extreme,
     axis: Option<usize>,
     out: &Operand<'_>,
-) -> Result<(), Error> {
+) -> Result<Raised, Error> {
     let (shape, found) = (shape_of(code, inputs)?, out.view().dtype);
     if found != DType::Int64 {
         let place = "the output".into();
@@ -40,7 +41,7 @@ pub fn arg_reduce(
     let expected = shape.iter().enumerate().map(|(at, &size)| if counted(at) { 1 } else { size });
     check_shape(expected.collect(), out)?;
     if out.is_empty() {
-        return Ok(());
+        return Ok(Raised::default());
     }
     if shape.contains(&0) {
         let name = if extreme == Extreme::Greatest { "argmax" } else { "argmin" };
@@ -54,8 +55,8 @@ pub fn arg_reduce(
     write_in_order(out, &axes, inputs, |places| {
         let bound = Bound::new(&code.program, inputs, &[])?;
         let space = &Bound::space_along(inputs, &axes);
-        Search { code, bound: &bound, space, finder, len, inner }.share(0, 0, places);
-        Ok(())
+        let search = Search { code, bound: &bound, space, finder, len, inner };
+        Ok(search.share(0, 0, places).steps)
     })
 }
 
@@ -71,54 +72,57 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn machine(&self) -> Machine<'a> {
-        Machine::new(self.code, self.bound, self.space)
+    fn with_machine<T>(&self, work: impl FnOnce(&mut Machine<'a>) -> T) -> (T, Folded) {
+        Machine::with(self.code, self.bound, self.space, Flags::NONE, work)
     }
 
     /// Finds so many places of a block, from a column on, or of several whole blocks.
-    fn share(self, block: usize, column: usize, places: &mut [u8]) {
+    fn share(self, block: usize, column: usize, places: &mut [u8]) -> Folded {
         let count = places.len() / 8;
         let blocks = count / self.inner;
         let large = count * self.len > PART;
         if blocks > 1 && large {
             let (left, right) = places.split_at_mut(blocks / 2 * self.inner * 8);
-            rayon::join(|| self.share(block, 0, left), || self.share(block + blocks / 2, 0, right));
+            let (left, right) = rayon::join(
+                || self.share(block, 0, left),
+                || self.share(block + blocks / 2, 0, right),
+            );
+            left.join(right)
         } else if self.inner == 1 {
-            self.lines(block, places);
+            self.lines(block, places)
         } else if blocks > 1 {
             let each = places.chunks_exact_mut(self.inner * 8).enumerate();
-            each.for_each(|(at, places)| self.rows(block + at, 0, places));
+            let each = each.map(|(at, places)| self.rows(block + at, 0, places));
+            each.reduce(Folded::join).unwrap_or_default()
         } else if count >= 2 * TILE && large {
             let middle = count / 2 / 64 * 64;
             let (left, right) = places.split_at_mut(middle * 8);
-            rayon::join(
+            let (left, right) = rayon::join(
                 || self.share(block, column, left),
                 || self.share(block, column + middle, right),
             );
+            left.join(right)
         } else {
-            self.rows(block, column, places);
+            self.rows(block, column, places)
         }
     }
 
     /// Blocks whose rows are single values.
-    fn lines(self, first: usize, places: &mut [u8]) {
-        let mut machine = self.machine();
-        for (at, place) in places.chunks_exact_mut(8).enumerate() {
-            let start = (first + at) * self.len;
-            let found = self.line(&mut machine, start..start + self.len);
-            place.copy_from_slice(&(found[0] as i64 - start as i64).to_ne_bytes());
-        }
+    fn lines(self, first: usize, places: &mut [u8]) -> Folded {
+        let work = |machine: &mut Machine<'_>| {
+            for (at, place) in places.chunks_exact_mut(8).enumerate() {
+                let start = (first + at) * self.len;
+                let found = self.line(machine, start..start + self.len);
+                place.copy_from_slice(&(found[0] as i64 - start as i64).to_ne_bytes());
+            }
+        };
+        self.with_machine(work).1
     }
 
     /// The best of a range, its halves on different threads where it is large.
     fn line(&self, machine: &mut Machine<'_>, range: Range<usize>) -> Record {
         if range.len() > PART {
-            let middle = range.start + range.len() / 2;
-            let (left, right) = rayon::join(
-                || self.line(&mut self.machine(), range.start..middle),
-                || self.line(&mut self.machine(), middle..range.end),
-            );
-            return self.finder.join(left, right);
+            return machine.aside(|| self.halves(range));
         }
         let tiles = range.clone().step_by(TILE).map(|start| start..range.end.min(start + TILE));
         let bests = tiles.map(|tile| {
@@ -128,9 +132,19 @@ impl<'a> Search<'a> {
         bests.reduce(|left, right| self.finder.join(left, right)).expect("not empty")
     }
 
+    fn halves(&self, range: Range<usize>) -> (Record, Folded) {
+        let middle = range.start + range.len() / 2;
+        let half = |range| self.with_machine(|machine| self.line(machine, range));
+        let (left, right) = rayon::join(|| half(range.start..middle), || half(middle..range.end));
+        (self.finder.join(left.0, right.0), left.1.join(right.1))
+    }
+
     /// Some columns of a block, a tile of them at a time.
-    fn rows(self, block: usize, column: usize, places: &mut [u8]) {
-        let mut machine = self.machine();
+    fn rows(self, block: usize, column: usize, places: &mut [u8]) -> Folded {
+        self.with_machine(|machine| self.columns(machine, block, column, places)).1
+    }
+
+    fn columns(self, machine: &mut Machine<'_>, block: usize, column: usize, places: &mut [u8]) {
         let mut memory = Slot::default();
         for (at, places) in places.chunks_mut(8 * TILE).enumerate() {
             let width = places.len() / 8;

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::order::{Level, Order};
 use super::parts::{PART, Parts, Summary};
+use crate::Folded;
 use crate::kernels::Cuts;
+use crate::machine::Machine;
 use crate::slot::Slot;
 
 /// Values of one accumulator's neighbours that are worth a strip of their own: what lies between
@@ -114,12 +116,12 @@ enum Cut {
 
 impl Work<'_> {
     /// Folds a block into its accumulators, on as many threads as it is worth.
-    pub fn share(self, block: Block, accs: &mut [u8]) {
+    pub fn share(self, block: Block, accs: &mut [u8]) -> Folded {
         match self.cut(&block) {
             Some(Cut::Kept(level)) => {
                 let (left, right) = block.halve(level);
                 let middle = accs.len() / block.ranges[level].len() * left.ranges[level].len();
-                self.both((left, right), accs.split_at_mut(middle));
+                self.both((left, right), accs.split_at_mut(middle))
             }
             Some(Cut::Columns) => {
                 let Range { start, end } = block.columns;
@@ -127,22 +129,27 @@ impl Work<'_> {
                 let left = Block { columns: start..middle, ..block.clone() };
                 let right = Block { columns: middle..end, ..block };
                 let bytes = (middle - start) * self.parts.folder.itemsize;
-                self.both((left, right), accs.split_at_mut(bytes));
+                self.both((left, right), accs.split_at_mut(bytes))
             }
             Some(Cut::Segments) => self.segments(&block, accs),
             Some(Cut::Shared(level)) => {
                 let (left, right) = block.halve(level);
                 let mut memory = Slot::default();
                 let others = memory.bytes_mut(accs.len());
-                self.both((left, Block { fresh: true, ..right }), (accs, others));
+                let blocks = (left, Block { fresh: true, ..right });
+                let folded = self.both(blocks, (&mut *accs, &mut *others));
+                // Exact, so it signals nothing.
                 self.parts.folder.rows(accs, others);
+                folded
             }
             None => self.alone(&block, accs),
         }
     }
 
-    fn both(self, blocks: (Block, Block), accs: (&mut [u8], &mut [u8])) {
-        rayon::join(|| self.share(blocks.0, accs.0), || self.share(blocks.1, accs.1));
+    fn both(self, blocks: (Block, Block), accs: (&mut [u8], &mut [u8])) -> Folded {
+        let (left, right) =
+            rayon::join(|| self.share(blocks.0, accs.0), || self.share(blocks.1, accs.1));
+        left.join(right)
     }
 
     fn cut(&self, block: &Block) -> Option<Cut> {
@@ -178,19 +185,25 @@ impl Work<'_> {
     }
 
     /// One accumulator and many runs, or pieces of runs.
-    fn segments(self, block: &Block, acc: &mut [u8]) {
+    fn segments(self, block: &Block, acc: &mut [u8]) -> Folded {
         let pieces = self.order.len.div_ceil(self.order.piece);
         let count = block.units() * pieces;
         let begin = self.segment(block, 0).start;
+        let mut folded = Folded::default();
         if block.fresh {
-            acc.copy_from_slice(self.parts.machine().value(begin..begin + 1));
+            let first = |machine: &mut Machine<'_>| {
+                acc.copy_from_slice(machine.value(begin..begin + 1));
+            };
+            folded = self.parts.with_machine(first).1;
         }
         let mut summaries = vec![Summary::default(); count.min(SEGMENTS)];
         for start in (0..count).step_by(SEGMENTS) {
             let summaries = &mut summaries[..SEGMENTS.min(count - start)];
-            self.sum_up(block, start, summaries);
-            summaries.iter().for_each(|summary| self.parts.add(acc, summary));
+            folded = folded.join(self.sum_up(block, start, summaries));
+            let add = || summaries.iter().for_each(|summary| self.parts.add(acc, summary));
+            folded.folding |= self.parts.folder.watch(add);
         }
+        folded
     }
 
     /// The values of a run's piece, without the one that its accumulator began with.
@@ -203,22 +216,24 @@ impl Work<'_> {
         unit.place * len + start..unit.place * len + end
     }
 
-    fn sum_up(self, block: &Block, first: usize, summaries: &mut [Summary]) {
+    fn sum_up(self, block: &Block, first: usize, summaries: &mut [Summary]) -> Folded {
         let elements = summaries.len().saturating_mul(self.order.len.min(self.order.piece));
         if summaries.len() > 1 && elements > PART {
             let middle = summaries.len() / 2;
             let (left, right) = summaries.split_at_mut(middle);
-            rayon::join(
+            let (left, right) = rayon::join(
                 || self.sum_up(block, first, left),
                 || self.sum_up(block, first + middle, right),
             );
-            return;
+            return left.join(right);
         }
-        let mut machine = self.parts.machine();
-        for (at, summary) in summaries.iter_mut().enumerate() {
-            let mut run = self.segment(block, first + at);
-            run.start += usize::from(block.fresh && first + at == 0);
-            *summary = self.parts.summary(&mut machine, run);
-        }
+        let each = |machine: &mut Machine<'_>| {
+            for (at, summary) in summaries.iter_mut().enumerate() {
+                let mut run = self.segment(block, first + at);
+                run.start += usize::from(block.fresh && first + at == 0);
+                *summary = self.parts.summary(machine, run);
+            }
+        };
+        self.parts.with_machine(each).1
     }
 }

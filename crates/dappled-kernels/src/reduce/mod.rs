@@ -21,7 +21,7 @@ mod target;
 pub use self::arg::{Extreme, arg_reduce};
 pub use self::order::Runs;
 pub(crate) use self::parts::PART;
-pub use self::sum::{sum, sum_range, values_range};
+pub use self::sum::{sum, sum_range, sum_range_flagged, values_range, values_range_flagged};
 pub(crate) use self::target::write_in_order;
 
 use self::block::{Block, Work};
@@ -29,7 +29,7 @@ use self::order::Order;
 use self::parts::Parts;
 use crate::bind::{Bound, Operand};
 use crate::kernels::{Folder, Variant};
-use crate::{DType, Error, Fold, Interpreter, Scalar};
+use crate::{DType, Error, Fold, Folded, Interpreter, Scalar};
 
 /// What is folded, and how NumPy would do it.
 ///
@@ -64,7 +64,7 @@ impl<'a> Reduction<'a> {
 }
 
 /// Folds the first output of a program over some axes. The output has as many axes as the inputs,
-/// of length 1 where they are folded.
+/// of length 1 where they are folded. What it returns is what NumPy would warn of.
 ///
 /// ```
 /// use dappled_kernels::{Buffer, DType, Fold, Interpreter, Op, Operand, Program, Reduction, View, reduce};
@@ -86,17 +86,17 @@ pub fn reduce(
     inputs: &[Operand<'_>],
     reduction: &Reduction<'_>,
     out: &Operand<'_>,
-) -> Result<(), Error> {
+) -> Result<Folded, Error> {
     let &Reduction { fold, axes, order, part_of, ref initial, casts } = reduction;
     let shape = check(code, inputs, reduction, out)?;
     if out.is_empty() {
-        return Ok(());
+        return Ok(Folded::default());
     }
     let fill = |accs: &mut [u8]| initial.inspect(|initial| initial.fill(accs)).is_some();
     if shape.contains(&0) {
         let all: Vec<usize> = (0..shape.len()).collect();
         let filled = |accs: &mut [u8]| match fill(accs) {
-            true => Ok(()),
+            true => Ok(Folded::default()),
             false => Err(Error::NothingToFold(fold.name())),
         };
         return write_in_order(out, &all, inputs, filled);
@@ -110,8 +110,7 @@ pub fn reduce(
         let parts = Parts { code, bound: &bound, space: &space, folder };
         let work = Work { parts, order: &order };
         let fresh = !fill(accs);
-        work.share(Block::whole(&order, fresh), accs);
-        Ok(())
+        Ok(work.share(Block::whole(&order, fresh), accs))
     })
 }
 

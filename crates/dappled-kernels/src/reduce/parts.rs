@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use crate::Interpreter;
 use crate::bind::Bound;
 use crate::kernels::{Cuts, Folder, State};
 use crate::machine::Machine;
 use crate::space::Space;
 use crate::tiles::TILE;
 use crate::tree;
+use crate::{Folded, Interpreter};
 
 /// Elements that one thread folds before it is worth asking another.
 pub(crate) const PART: usize = 1 << 15;
@@ -32,18 +32,20 @@ pub(crate) struct Summary {
 }
 
 impl<'a> Parts<'a> {
-    pub fn machine(&self) -> Machine<'a> {
-        Machine::new(self.code, self.bound, self.space)
+    /// Makes values for some work that folds them.
+    pub fn with_machine<T>(&self, work: impl FnOnce(&mut Machine<'a>) -> T) -> (T, Folded) {
+        Machine::with(self.code, self.bound, self.space, self.folder.signals, work)
     }
 
     /// What a node amounts to, its halves on different threads where it is large.
-    pub fn shared(&self, node: Range<usize>) -> State {
+    pub fn shared(&self, node: Range<usize>) -> (State, Folded) {
         let Some((left, right)) = self.halves(&node).filter(|_| node.len() > PART) else {
-            return self.alone(&mut self.machine(), node);
+            return self.with_machine(|machine| self.alone(machine, node));
         };
-        let (mut left, right) = rayon::join(|| self.shared(left), || self.shared(right));
-        self.folder.join(&mut left, &right);
-        left
+        let (left, right) = rayon::join(|| self.shared(left), || self.shared(right));
+        let (mut state, mut folded) = (left.0, left.1.join(right.1));
+        folded.folding |= self.folder.watch(|| self.folder.join(&mut state, &right.0));
+        (state, folded)
     }
 
     /// The same on this thread: nodes of a tile's size or less are computed as one tile.
@@ -76,9 +78,11 @@ impl<'a> Parts<'a> {
         let end = run.end - run.len() % self.folder.lanes;
         let mut summary = Summary::default();
         if run.start < end {
-            let large = run.len() > PART;
             let node = run.start..end;
-            summary.state = Some(if large { self.shared(node) } else { self.alone(machine, node) });
+            summary.state = Some(match run.len() > PART {
+                true => machine.aside(|| self.shared(node)),
+                false => self.alone(machine, node),
+            });
         }
         if end < run.end {
             let tail = machine.value(end..run.end);

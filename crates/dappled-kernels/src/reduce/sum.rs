@@ -9,7 +9,7 @@ use crate::element::{bytes_of, typed};
 use crate::kernels::{Folder, Spacing, Variant};
 use crate::machine::Machine;
 use crate::tree::Summand;
-use crate::{Error, Fold, Interpreter};
+use crate::{Error, Flags, Fold, Folded, Interpreter, Raised};
 
 /// The sum of a program's first output over all its indices in C order: `numpy.sum`'s bits for a
 /// C-ordered array of the values.
@@ -37,16 +37,25 @@ pub fn sum_range<T: Summand>(
     inputs: &[Operand<'_>],
     indices: Range<usize>,
 ) -> Result<T, Error> {
+    sum_range_flagged(code, inputs, indices).map(|(sum, _)| sum)
+}
+
+/// The same, and what NumPy would warn of.
+pub fn sum_range_flagged<T: Summand>(
+    code: &Interpreter,
+    inputs: &[Operand<'_>],
+    indices: Range<usize>,
+) -> Result<(T, Folded), Error> {
     check::<T>(code, inputs)?;
     let bound = Bound::new(&code.program, inputs, &[])?;
     let space = &Bound::c_space(inputs);
     assert!(indices.end <= space.len(), "indices {indices:?} of {}", space.len());
     if indices.is_empty() {
-        return Ok(T::MINUS_ZERO);
+        return Ok((T::MINUS_ZERO, Folded::default()));
     }
     let folder = Folder::new(Fold::Add, T::DTYPE, Spacing::Contiguous, Variant::best());
-    let state = Parts { code, bound: &bound, space, folder }.shared(indices);
-    Ok(typed::<T>(bytes_of(&state))[0])
+    let (state, folded) = Parts { code, bound: &bound, space, folder }.shared(indices);
+    Ok((typed::<T>(bytes_of(&state))[0], folded))
 }
 
 /// The values at some flat indices, at most [`crate::tree::LEAF`]: what a rank has of a leaf.
@@ -55,12 +64,23 @@ pub fn values_range<T: Summand>(
     inputs: &[Operand<'_>],
     indices: Range<usize>,
 ) -> Result<Vec<T>, Error> {
+    values_range_flagged(code, inputs, indices).map(|(values, _)| values)
+}
+
+/// The same, and what NumPy would warn of.
+pub fn values_range_flagged<T: Summand>(
+    code: &Interpreter,
+    inputs: &[Operand<'_>],
+    indices: Range<usize>,
+) -> Result<(Vec<T>, Raised), Error> {
     check::<T>(code, inputs)?;
     let bound = Bound::new(&code.program, inputs, &[])?;
     let space = &Bound::c_space(inputs);
     assert!(indices.end <= space.len(), "indices {indices:?} of {}", space.len());
-    let mut machine = Machine::new(code, &bound, space);
-    Ok(typed::<T>(machine.value(indices)).to_vec())
+    let (values, folded) = Machine::with(code, &bound, space, Flags::NONE, |machine| {
+        typed::<T>(machine.value(indices)).to_vec()
+    });
+    Ok((values, folded.steps))
 }
 
 fn check<T: Summand>(code: &Interpreter, inputs: &[Operand<'_>]) -> Result<(), Error> {

@@ -5,12 +5,12 @@ use crate::{Buffer, Error, Program, View, execute};
 
 /// Lets `write` fill the elements of `out` in C order of these axes: where they lie if they lie
 /// so, else in memory of their own from which they are copied. They are not zeroed first.
-pub(crate) fn write_in_order(
+pub(crate) fn write_in_order<T>(
     out: &Operand<'_>,
     axes: &[usize],
     inputs: &[Operand<'_>],
-    write: impl FnOnce(&mut [u8]) -> Result<(), Error>,
-) -> Result<(), Error> {
+    write: impl FnOnce(&mut [u8]) -> Result<T, Error>,
+) -> Result<T, Error> {
     let view = out.view();
     let ordered = View {
         shape: axes.iter().map(|&axis| view.shape[axis]).collect(),
@@ -24,10 +24,10 @@ pub(crate) fn write_in_order(
         return write(&mut out.buffer().write()?[view.offset..view.offset + bytes]);
     }
     let memory = Buffer::zeroed(bytes);
-    write(&mut memory.write().expect("nobody else has it"))?;
+    let written = write(&mut memory.write().expect("nobody else has it"))?;
     let mut copy = Program::new(vec![view.dtype], vec![]);
     copy.outputs.push(copy.input(0));
     let made = View::c_order(view.dtype, &ordered.shape);
     execute(&copy, &[Operand::new(&memory, &made)?], &[Operand::new(out.buffer(), &ordered)?])?;
-    Ok(())
+    Ok(written)
 }

@@ -14,9 +14,10 @@ use super::session::session;
 use super::{dtypes, given};
 
 /// Our array over the memory of NumPy's, without a copy on one rank. On several, each rank takes
-/// its part of what is the same on all.
+/// its part of what is the same on all. `fresh` says that nobody else has the array.
 #[pyfunction]
-pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, NdArray>> {
+#[pyo3(signature = (array, fresh=false))]
+pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>, fresh: bool) -> PyResult<Bound<'py, NdArray>> {
     let py = array.py();
     let writeable: bool = array.getattr("flags")?.getattr("writeable")?.extract()?;
     let base = array.getattr("base")?;
@@ -25,6 +26,9 @@ pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, NdAr
         return Bound::new(py, NdArray::held(array.clone().into_any().unbind(), base, writeable));
     };
     let session = session(py)?;
+    if fresh && base.is_none() && session.fabric().size() == 1 {
+        return Bound::new(py, NdArray::owned(Array::adopted(session, memory, view)));
+    }
     let foreign = Array::foreign(session, memory, view);
     match session.fabric().size() {
         1 => Bound::new(py, NdArray::foreign(foreign, base, writeable)),

@@ -1,15 +1,20 @@
 //! Memory handed out and taken in without a copy.
 
+use std::ffi::c_int;
 use std::ptr::NonNull;
 
 use dappled::graph::{Array, Loan};
 use dappled_kernels::{Buffer, View};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, PY_ARRAY_API, PyArray_Descr};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 
+use super::class::NdArray;
 use super::dtypes;
 use super::exclusive::exclusive;
+use super::session::session;
 
 /// Keeps the memory of an array that was handed out, as the base of NumPy's array.
 #[pyclass(frozen, module = "dappled")]
@@ -80,4 +85,38 @@ pub fn lent<'py>(py: Python<'py>, array: &Array, writeable: bool) -> PyResult<Bo
     };
     let loan = exclusive(py, whole.view().len(), || whole.lend())?;
     numpy_array(py, loan, whole.view(), writeable)
+}
+
+#[pymethods]
+impl NdArray {
+    /// PEP 3118, for the whole array: lent by the NumPy array over the same memory.
+    ///
+    /// # Safety
+    /// Called by Python's buffer protocol alone, with a view to fill.
+    unsafe fn __getbuffer__(
+        slf: &Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let py = slf.py();
+        let alone = session(py)?.fabric().size() == 1;
+        let array = match slf.get().array() {
+            None => slf.getattr("_held")?,
+            Some(array) if alone || array.is_whole() => {
+                lent(py, array, alone && slf.get().is_writeable())?
+            }
+            Some(_) => {
+                let ranks = session(py)?.fabric().size();
+                return Err(PyBufferError::new_err(format!(
+                    "in pieces over {ranks} ranks: `a.local` is this rank's piece, \
+                     `numpy.asarray(a)` gathers"
+                )));
+            }
+        };
+        // SAFETY: the caller's view; it keeps NumPy's array, which keeps the memory.
+        match unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), view, flags) } {
+            0 => Ok(()),
+            _ => Err(PyErr::fetch(py)),
+        }
+    }
 }

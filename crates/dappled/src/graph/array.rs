@@ -60,6 +60,14 @@ impl Array {
         Self { session: session.clone(), versions: Versions::foreign(node), view }
     }
 
+    /// A view of memory that somebody else made, and has given away: nobody else sees it.
+    pub fn adopted(session: &Session, memory: Buffer, view: View) -> Self {
+        let base = View::c_order(view.dtype, &[memory.len() / view.dtype.itemsize()]);
+        let base = if view.is_contiguous() && view.offset == 0 { view.clone() } else { base };
+        let node = Node::new(session, base, Layout::Whole, State::Stored(memory));
+        Self { session: session.clone(), versions: Versions::new(node), view }
+    }
+
     pub(super) fn over(session: &Session, node: Arc<Node>) -> Self {
         let view = node.base.clone();
         Self { session: session.clone(), versions: Versions::new(node), view }

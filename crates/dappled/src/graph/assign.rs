@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dappled_kernels::{Buffer, DType, Element, Scalar, View};
 
 use super::evaluate::{gathered, local_bytes, value, write};
+use super::layout::Layout;
 use super::map::Operand;
 use super::node::{Arg, Node, State};
 use super::outside::copy_outside;
@@ -62,7 +63,11 @@ impl Array {
             return self.store_in_place(&node, arg);
         }
         // Two holders, the box and this function, besides the uses. One more needs the old values.
-        if Arc::strong_count(&node) == 2 + uses {
+        // (Who holds what may differ from rank to rank, what is computed may not: a pending array
+        // that is overwritten is never computed first.)
+        let overwritten = node.layout.is_whole() && covers(self.view(), &node.base);
+        let needless = overwritten && matches!(node.state(), State::Map(_));
+        if Arc::strong_count(&node) == 2 + uses && !needless {
             let memory = value(session, &node)?;
             return write(session, &node, self.view(), &memory, &arg);
         }
@@ -78,7 +83,12 @@ impl Array {
         let memory = value(session, node)?;
         let arg = match arg {
             Arg::Part(..) => {
-                let aside = gathered(session, &arg, arg.dtype(), self.shape())?;
+                let dtype = arg.dtype();
+                let layout = match node.layout {
+                    Layout::Whole => Layout::Whole,
+                    Layout::Split(_) => session.layout(dtype, self.shape()),
+                };
+                let aside = laid_out(session, &arg, View::c_order(dtype, self.shape()), layout)?;
                 let view = aside.base.clone();
                 Arg::Part(aside, view)
             }
@@ -115,15 +125,10 @@ impl Array {
 
     /// A copy in C order, in another dtype.
     pub fn cast_copy(&self, dtype: DType) -> Result<Array, GraphError> {
-        let (session, shape) = (self.session(), self.shape());
-        let base = View::c_order(dtype, shape);
-        let layout = session.layout(dtype, shape);
-        let memory = Buffer::zeroed(0);
-        let node = Node::new(session, base, layout, State::Stored(memory));
-        let memory = session.freed().memory(local_bytes(&node));
-        node.store(memory.clone());
-        write(session, &node, &node.base.clone(), &memory, &self.arg())?;
-        Ok(Array::over(session, node))
+        let session = self.session();
+        let layout = session.layout(dtype, self.shape());
+        let base = View::c_order(dtype, self.shape());
+        Ok(Array::over(session, laid_out(session, &self.arg(), base, layout)?))
     }
 }
 
@@ -139,6 +144,25 @@ fn fitted(value: &Array, shape: &[usize]) -> Result<View, GraphError> {
     view.broadcast(shape).ok_or_else(fail)
 }
 
+/// An argument in memory of its own, laid out so.
+fn laid_out(
+    session: &Session,
+    arg: &Arg,
+    base: View,
+    layout: Layout,
+) -> Result<Arc<Node>, GraphError> {
+    let bytes = layout.local(&base).len() * base.dtype.itemsize();
+    let memory = session.freed().memory(bytes);
+    let node = Node::new(session, base.clone(), layout, State::Stored(memory.clone()));
+    write(session, &node, &base, &memory, arg)?;
+    Ok(node)
+}
+
+/// Is every element of a base seen? Of other bytes than its elements perhaps half: imaginary parts.
+fn covers(view: &View, base: &View) -> bool {
+    view.len() == base.len() && view.dtype == base.dtype
+}
+
 fn stored(session: &Session, like: &Node, memory: Buffer) -> Arc<Node> {
     Node::new(session, like.base.clone(), like.layout.clone(), State::Stored(memory))
 }
@@ -150,9 +174,7 @@ fn next_version(
     view: &View,
     arg: &Arg,
 ) -> Result<Arc<Node>, GraphError> {
-    // Other bytes than the base's elements may be half of them: the imaginary parts.
-    let covered = view.len() == old.base.len() && view.dtype == old.base.dtype;
-    let before = match (old.state(), covered) {
+    let before = match (old.state(), covers(view, &old.base)) {
         (_, true) if old.layout.is_whole() => None,
         (State::Full(value), _) => Some(Before::Full(value)),
         _ => Some(Before::Memory(value(session, old)?)),

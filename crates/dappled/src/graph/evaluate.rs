@@ -21,7 +21,7 @@ pub(super) fn value(session: &Session, node: &Arc<Node>) -> Result<Buffer, Graph
             memory
         }
         State::Map(map) => {
-            let fused = fused_map(session, node, &map)?;
+            let fused = fused_map(session, node, &map, true)?;
             let memory = session.freed().memory(local_bytes(node));
             run(session, &fused, node, &node.base, &memory)?;
             memory

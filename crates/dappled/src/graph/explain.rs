@@ -22,7 +22,7 @@ impl Array {
             State::Stored(_) => format!("{head}: stored\n"),
             State::Full(value) => format!("{head}: {value} everywhere\n"),
             State::Map(map) => {
-                let fused = fused_map(self.session(), &node, &map)?;
+                let fused = fused_map(self.session(), &node, &map, false)?;
                 let local = node.layout.is_whole()
                     && fused.inputs.iter().all(|(input, _)| input.layout.is_whole());
                 let plan = match local {

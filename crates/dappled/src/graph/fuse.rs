@@ -20,6 +20,8 @@ pub(super) struct Fused {
 /// A program under construction.
 struct Fuse<'a> {
     session: &'a Session,
+    /// Is the program to be run? If it is only to be shown, nothing is noted.
+    noted: bool,
     inputs: Vec<(Arc<Node>, View)>,
     constants: Vec<Scalar>,
     steps: Vec<Step>,
@@ -47,24 +49,29 @@ enum Place {
 /// The program that gives an argument in a dtype. Its depth is bounded: no node is heavier than
 /// [`super::session::HEAVIEST`]. What can't be a part of it is computed first.
 pub(super) fn fused(session: &Session, arg: &Arg, dtype: DType) -> Result<Fused, GraphError> {
-    let mut fuse = Fuse::new(session);
+    let mut fuse = Fuse::new(session, true);
     let place = fuse.place(arg)?;
     let place = fuse.cast(place, arg.dtype(), dtype);
     Ok(fuse.fused(place))
 }
 
 /// The program of an operation itself, whatever its node is noted for.
-pub(super) fn fused_map(session: &Session, node: &Node, map: &Map) -> Result<Fused, GraphError> {
-    let mut fuse = Fuse::new(session);
+pub(super) fn fused_map(
+    session: &Session,
+    node: &Node,
+    map: &Map,
+    noted: bool,
+) -> Result<Fused, GraphError> {
+    let mut fuse = Fuse::new(session, noted);
     let place = fuse.map(map, map.args.clone())?;
     let place = fuse.cast(place, map.request.op.result(map.dtype), node.base.dtype);
     Ok(fuse.fused(place))
 }
 
 impl<'a> Fuse<'a> {
-    fn new(session: &'a Session) -> Self {
+    fn new(session: &'a Session, noted: bool) -> Self {
         let (inputs, constants, steps, known) = Default::default();
-        Self { session, inputs, constants, steps, origin: None, known }
+        Self { session, noted, inputs, constants, steps, origin: None, known }
     }
 
     fn place(&mut self, arg: &Arg) -> Result<Place, GraphError> {
@@ -89,7 +96,7 @@ impl<'a> Fuse<'a> {
         }
         let seen = map.args.iter().map(|arg| arg.seen_through(view, &node.base));
         match seen.collect::<Option<Few<Arg>>>() {
-            Some(args) if view.dtype == node.base.dtype && !node.was_read() => {
+            Some(args) if view.dtype == node.base.dtype && !(self.noted && node.was_read()) => {
                 let place = self.map(map, args)?;
                 self.known.push((node.clone(), view.clone(), place));
                 Ok(place)

@@ -1,5 +1,6 @@
 //! Memory: fresh, or used before.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -27,14 +28,41 @@ pub struct MemoryStats {
 
 /// More pieces of one length than this are given back.
 const KEPT: usize = 2;
-/// Smaller ones are the system's business: it is as fast.
+/// Smaller ones are kept by the thread that gave them back.
 const WORTH: usize = 1 << 14;
+/// So many small pieces a thread keeps: a chain of operations uses few at a time.
+const FEW: usize = 8;
+
+thread_local! {
+    static SMALL: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Small memory of this length; what is in it is of no meaning.
+pub(super) fn small_memory(len: usize) -> Buffer {
+    let used = SMALL.try_with(|kept| {
+        let mut kept = kept.borrow_mut();
+        let at = kept.iter().rposition(|buffer| buffer.len() == len)?;
+        Some(kept.swap_remove(at))
+    });
+    used.ok().flatten().unwrap_or_else(|| Buffer::zeroed(len))
+}
+
+fn keep_small(buffer: &Buffer) {
+    // While a thread ends there is nothing to keep it in.
+    let _ = SMALL.try_with(|kept| {
+        let mut kept = kept.borrow_mut();
+        if kept.len() == FEW {
+            kept.remove(0);
+        }
+        kept.push(buffer.clone());
+    });
+}
 
 impl Freed {
     /// Memory of this length; what is in it is of no meaning.
     pub fn memory(&self, len: usize) -> Buffer {
         if len < WORTH {
-            return Buffer::zeroed(len);
+            return small_memory(len);
         }
         let used = self.kept().get_mut(&len).and_then(Vec::pop);
         let counter = if used.is_some() { &self.reused } else { &self.made };
@@ -44,8 +72,11 @@ impl Freed {
 
     /// Keeps memory that its last holder gives back; what somebody else still holds is not kept.
     pub fn keep(&self, buffer: &Buffer) {
-        if buffer.len() < WORTH || !buffer.is_unique() || buffer.is_foreign() {
+        if !buffer.is_unique() || buffer.is_foreign() {
             return;
+        }
+        if buffer.len() < WORTH {
+            return keep_small(buffer);
         }
         let mut all = self.kept();
         let kept = all.entry(buffer.len()).or_default();

@@ -11,17 +11,20 @@
 //! array, versions   the array: a view of a box that holds the current version
 //! resolve, map      an operation: dtype, shape, layout, then a node
 //! assign, outside   a write
-//! fold, spread_fold a reduction, of memory that is whole; of pieces
+//! fold              a reduction of memory that is whole; spread_fold, spread_sum: of pieces
 //! fuse              pending nodes as one program
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
 //! notice            what operations signalled
 //! place, explain    where it lies; what would be done
+//! padding           copies of what other ranks own
+//! cache, tag        what is worked out once; what ranks must agree on
 //! ```
 //!
 //! *In:* operations on [`Array`]s. *Out:* a program, its operands and a target, for `plan` and `run`.
 
 mod array;
 mod assign;
+mod cache;
 mod evaluate;
 mod explain;
 mod fold;
@@ -32,6 +35,7 @@ mod memory;
 mod node;
 mod notice;
 mod outside;
+mod padding;
 mod place;
 mod quick;
 mod resolve;
@@ -40,6 +44,7 @@ mod small;
 mod spread;
 mod spread_fold;
 mod spread_sum;
+mod tag;
 mod versions;
 
 pub use array::Array;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dappled_kernels::{Buffer, View};
-use dappled_protocol::{Distribution, Held};
+use dappled_protocol::{AxisMap, Distribution, Held};
 
 use super::evaluate::{local_bytes, write};
 use super::layout::{Layout, Split};
@@ -44,7 +44,7 @@ impl Array {
         Ok(Array::over(session, node))
     }
 
-    /// Lends this rank's piece. A whole array on several ranks is in blocks from now on. Collective.
+    /// Lends this rank's piece, its padding up to date. A whole array on several ranks is in blocks from now on. Collective.
     pub fn piece(&self) -> Result<LentPiece, GraphError> {
         let node = self.versions.current();
         let in_pieces = self.session().fabric().size() > 1;
@@ -60,7 +60,10 @@ impl Array {
             self.versions.replace(split);
         }
         drop(node);
-        let loan = self.lend()?;
+        let loan = self.lend_updated()?;
+        if in_pieces {
+            self.versions.stays_lent();
+        }
         let node = self.versions.current();
         Ok(LentPiece { loan, view: node.layout.local(&node.base).clone() })
     }
@@ -74,7 +77,7 @@ impl Array {
     ) -> Result<Array, GraphError> {
         let shape: Vec<usize> =
             distribution.shape().iter().map(|&length| length as usize).collect();
-        if session.fabric().size() == 1 && local.shape[..] == shape {
+        if session.fabric().size() == 1 && local.shape[..] == shape && is_whole(&distribution) {
             return Ok(Array::foreign(session, memory, local));
         }
         let base = View::c_order(local.dtype, &shape);
@@ -85,9 +88,10 @@ impl Array {
 
 /// All of it on every rank.
 pub(super) fn whole(session: &Session, shape: &[usize]) -> Distribution {
-    let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
-    let spec = Distribution::spec(&shape).dist(&"n".repeat(shape.len()));
-    spec.nprocs(session.fabric().size()).build().expect("whole on every rank")
+    let lengths: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
+    let spec = Distribution::spec(&lengths).dist(&"n".repeat(shape.len()));
+    let made = || spec.nprocs(session.fabric().size()).build();
+    session.known().wholes.get(&shape.into(), made).expect("whole on every rank")
 }
 
 fn layout_of(
@@ -102,9 +106,20 @@ fn layout_of(
             expected: (shape, session.fabric().size()),
         });
     }
-    let plain = distribution.local_shape(0) == shape;
-    match distribution.held() {
-        Held::All if plain => Ok(Layout::Whole),
-        _ => Ok(Layout::split(distribution.clone(), array.dtype(), session.fabric().rank())),
-    }
+    Ok(match is_whole(distribution) {
+        true => Layout::Whole,
+        false => Layout::split(distribution.clone(), array.dtype(), session.fabric().rank()),
+    })
+}
+
+/// Has every rank all elements, in order and without padding?
+fn is_whole(distribution: &Distribution) -> bool {
+    let everywhere = match distribution.held() {
+        Held::All => true,
+        Held::Grid => distribution.nprocs() == 1,
+        Held::One(_) => false,
+    };
+    let plain =
+        |(axis, map): (usize, &AxisMap)| map.dist_type() != 'u' && !distribution.is_padded(axis);
+    everywhere && distribution.axes().iter().enumerate().all(plain)
 }

@@ -4,6 +4,7 @@
 use dappled_kernels::element::word_bytes;
 use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, View, apply_flagged as apply};
 
+use super::memory::small_memory;
 use super::node::Few;
 use super::notice::Request;
 use super::{Array, Given, GraphError, Session};
@@ -42,7 +43,7 @@ pub(super) fn quick(
             None => return Ok(None),
         }
     }
-    let out = Buffer::zeroed(len * op.result(dtype).itemsize());
+    let out = small_memory(len * op.result(dtype).itemsize());
     let flags = run(op, dtype, &sources, len, &out)?;
     session.notices().add(request.name, flags, None);
     Ok(Some(Array::whole(session, View::c_order(op.result(dtype), &view.shape), out)))

@@ -1,17 +1,20 @@
 //! What all arrays of a program share: the fabric, memory for reuse, and a count of what was done.
 
-use std::collections::HashMap;
+use std::convert::Infallible;
+use std::hash::Hash;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use dappled_fabric::{Fabric, Tag};
 use dappled_kernels::{DType, Interpreter, Program};
 use dappled_protocol::Distribution;
 
 use super::GraphError;
+use super::cache::Known;
 use super::layout::Layout;
 use super::memory::{Freed, MemoryStats};
 use super::notice::{Notice, Notices};
+use super::tag::hashed;
 use crate::run::RunError;
 
 /// Pending operations are run when there are more than this: counted, never timed, so that every
@@ -33,9 +36,6 @@ impl Default for Limits {
     }
 }
 
-/// So many prepared programs are kept; then all are dropped, which costs little.
-const PROGRAMS: usize = 256;
-
 /// The ranks that arrays are shared among.
 ///
 /// ```
@@ -53,7 +53,7 @@ struct Shared {
     limits: Limits,
     operations: AtomicU64,
     freed: Arc<Freed>,
-    programs: Mutex<HashMap<Program, Arc<Interpreter>>>,
+    known: Known,
     notices: Notices,
 }
 
@@ -70,7 +70,7 @@ impl Session {
             limits,
             operations: AtomicU64::new(0),
             freed: Arc::default(),
-            programs: Mutex::default(),
+            known: Known::default(),
             notices: Notices::default(),
         }))
     }
@@ -106,27 +106,27 @@ impl Session {
 
     /// What every rank gives, in the order of the ranks. Collective.
     pub fn gather(&self, place: &str, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, GraphError> {
-        let all = self.fabric().gather_all(self.next(place), bytes);
+        let all = self.fabric().gather_all(self.next(place, place), bytes);
         Ok(all.map_err(RunError::from)?)
     }
 
-    /// The next collective operation; every rank counts the same.
-    pub(super) fn next(&self, place: &str) -> Tag {
-        Tag::new(self.0.operations.fetch_add(1, Ordering::Relaxed), place)
+    /// The next collective operation. Every rank counts the same, and does the same: the hash of
+    /// what is done is compared with that of every message.
+    pub(super) fn next(&self, place: &str, what: impl Hash) -> Tag {
+        let count = self.0.operations.fetch_add(1, Ordering::Relaxed);
+        Tag::new(hashed((count, what)), place)
     }
 
     /// A program ready to run: a loop prepares it once.
     pub(super) fn engine(&self, program: &Program) -> Result<Arc<Interpreter>, GraphError> {
-        let mut programs = self.0.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = programs.get(program) {
-            return Ok(known.clone());
-        }
-        if programs.len() >= PROGRAMS {
-            programs.clear();
-        }
-        let engine = Arc::new(Interpreter::new(program).map_err(RunError::from)?);
-        programs.insert(program.clone(), engine.clone());
-        Ok(engine)
+        self.known()
+            .programs
+            .get(program, || Ok(Arc::new(Interpreter::new(program).map_err(RunError::from)?)))
+    }
+
+    /// What was worked out before.
+    pub(super) fn known(&self) -> &Known {
+        &self.0.known
     }
 
     /// Where an array of this shape lies if nobody says: whole if it is small or there is one
@@ -136,7 +136,10 @@ impl Session {
         if self.fabric().size() == 1 || bytes < self.0.limits.whole_below || shape.is_empty() {
             return Layout::Whole;
         }
-        Layout::split(self.blocks(shape), dtype, self.fabric().rank())
+        let made = || Layout::split(self.blocks(shape), dtype, self.fabric().rank());
+        let Ok(layout) =
+            self.known().layouts.get(&(dtype, shape.into()), || Ok::<Layout, Infallible>(made()));
+        layout
     }
 
     /// Compact blocks over all ranks.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use dappled_kernels::{Buffer, DType, Flags, Op, View, apply_flagged};
 
+use super::memory::small_memory;
 use super::node::{Arg, Few, State};
 use super::notice::Request;
 use super::{GraphError, Session};
@@ -26,7 +27,7 @@ pub(super) fn computed(
     let Some(ready) = arguments.collect::<Result<Option<Few<Ready>>, RunError>>()? else {
         return Ok(None);
     };
-    let out = Buffer::zeroed(len * op.result(dtype).itemsize());
+    let out = small_memory(len * op.result(dtype).itemsize());
     let flags = apply_to(op, dtype, &ready, &out)?;
     session.notices().add(request.name, flags, None);
     Ok(Some(out))

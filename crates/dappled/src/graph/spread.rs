@@ -6,13 +6,14 @@ use std::sync::Arc;
 use dappled_kernels::{Buffer, View};
 use dappled_protocol::Distribution;
 
+use super::cache::Seen;
 use super::evaluate::{gathered, value, write};
 use super::fuse::Fused;
 use super::layout::Layout;
 use super::node::{Arg, Node, State};
 use super::place::whole;
 use super::{GraphError, Session};
-use crate::plan::{Operand, Plan, plan};
+use crate::plan::{Operand, Plan, PlanError, plan};
 use crate::run::{self, Piece};
 use crate::view::through;
 
@@ -32,7 +33,8 @@ pub(super) fn run(
     let pieces = pieces.collect::<Result<Vec<Piece>, GraphError>>()?;
     let pieces: Vec<&Piece> = pieces.iter().collect();
     let engine = session.engine(&fused.program)?;
-    let tag = session.next("an assignment");
+    let shapes = (view, fused.inputs.iter().map(|(_, view)| view).collect::<Vec<_>>());
+    let tag = session.next("an assignment", (&fused.program, &node.base, shapes));
     let target = piece(node, memory.clone());
     let raised = run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&target])?;
     session.notices().add_all(&fused.steps, &raised);
@@ -56,19 +58,26 @@ fn run_aside(
     write(session, node, view, memory, &Arg::Part(aside, base))
 }
 
+/// Arrays, and the views of them that are read.
+type Inputs = Vec<(Arc<Node>, View)>;
+
 /// The plan of a program over a view of a node, and the inputs that it reads.
 pub(super) fn planned(
     session: &Session,
     fused: &Fused,
     node: &Arc<Node>,
     view: &View,
-) -> Result<(Plan, Vec<(Arc<Node>, View)>), GraphError> {
+) -> Result<(Arc<Plan>, Inputs), GraphError> {
     let inputs = fused.inputs.iter().map(|input| followed(session, input));
     let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-    let operands = inputs.iter().map(|(node, view)| operand(session, node, view));
-    let operands = operands.collect::<Result<Vec<_>, _>>()?;
-    let target = operand(session, node, view)?;
-    Ok((plan(&target, &operands, session.fabric().rank())?, inputs))
+    let operands = inputs.iter().map(|(node, view)| seen(session, node, view));
+    let both = (seen(session, node, view)?, operands.collect::<Result<Vec<_>, _>>()?);
+    let made = || {
+        let (target, operands) = &both;
+        let operands = operands.iter().map(operand).collect::<Result<Vec<_>, _>>()?;
+        plan(&operand(target)?, &operands, session.fabric().rank()).map(Arc::new)
+    };
+    Ok((session.known().plans.get(&both, made)?, inputs))
 }
 
 /// The box of this rank's memory that a write through a view fills; None where it leaves gaps.
@@ -77,7 +86,9 @@ pub(super) fn written(
     node: &Node,
     view: &View,
 ) -> Result<Option<Vec<Range<u64>>>, GraphError> {
-    Ok(Some(operand(session, node, view)?.filled_cells(session.fabric().rank())))
+    let seen = seen(session, node, view)?;
+    let made = || Ok::<_, PlanError>(operand(&seen)?.filled_cells(session.fabric().rank()));
+    Ok(Some(session.known().filled.get(&seen, made)?))
 }
 
 fn piece(node: &Node, buffer: Buffer) -> Piece {
@@ -105,9 +116,13 @@ fn followed(
     Ok((copy, view))
 }
 
-fn operand(session: &Session, node: &Node, view: &View) -> Result<Operand, GraphError> {
+fn seen(session: &Session, node: &Node, view: &View) -> Result<Seen, GraphError> {
     let through = through(view, &node.base).ok_or(GraphError::Target)?;
-    Ok(Operand::new(&distribution(session, node), through)?)
+    Ok((distribution(session, node), through))
+}
+
+fn operand((base, through): &Seen) -> Result<Operand, PlanError> {
+    Operand::new(base, through.clone())
 }
 
 /// The distribution of a node, for plans.

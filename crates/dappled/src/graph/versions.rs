@@ -61,6 +61,12 @@ impl Versions {
         self.lent.load(Ordering::Relaxed) > 0
     }
 
+    /// Lent from now on, however long the loans live: ranks drop theirs at different times, and have
+    /// to do the same all the same.
+    pub fn stays_lent(&self) {
+        self.lent.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub fn lend(self: &Arc<Self>, buffer: Buffer) -> Loan {
         self.lent.fetch_add(1, Ordering::Relaxed);
         Loan { buffer, versions: self.clone() }

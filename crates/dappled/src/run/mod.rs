@@ -4,11 +4,13 @@
 //! Tiles that need no message are computed while messages travel; nothing calls back up.
 
 mod copy;
+mod halo;
 mod piece;
 
 use dappled_fabric::{Fabric, FabricError, Pending, Tag};
 use dappled_kernels::{Buffer, Engine, Error as KernelError, Operand, Raised, View};
 
+pub use halo::update_padding;
 pub use piece::Piece;
 
 use crate::plan::{CellCopy, Move, Origin, Plan, Receive, Source, Tile};

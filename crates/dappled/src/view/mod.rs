@@ -40,7 +40,7 @@ pub enum ViewError {
     #[error("repeated axis in transpose")]
     RepeatedAxis,
     /// A shape of another size.
-    #[error("cannot reshape array of size {size} into shape {}", tuple(.shape))]
+    #[error("cannot reshape array of size {size} into shape {}", asked(.shape))]
     Size {
         /// How many elements there are.
         size: usize,
@@ -59,6 +59,18 @@ pub enum ViewError {
 pub fn tuple<T: ToString>(shape: &[T]) -> String {
     let lengths: Vec<String> = shape.iter().map(T::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
+    format!("({}{comma})", lengths.join(","))
+}
+
+/// A shape as it was asked for, as NumPy writes it: lengths left open first are left out.
+fn asked(shape: &[i64]) -> String {
+    let first = shape.iter().position(|&length| length >= 0).unwrap_or(shape.len());
+    let length = |&length: &i64| match length {
+        0.. => length.to_string(),
+        _ => "newaxis".to_string(),
+    };
+    let lengths: Vec<String> = shape[first..].iter().map(length).collect();
+    let comma = if shape.len() == 1 && first == 0 { "," } else { "" };
     format!("({}{comma})", lengths.join(","))
 }
 

@@ -82,7 +82,7 @@ pub fn apply(op: Op, dtype: DType, args: &[Value]) -> Value {
                 *b
             }
         }
-        (_, &[F64(a), F64(b)]) => float(op, a, b).map_or_else(|truth| Truth(truth), F64),
+        (_, &[F64(a), F64(b)]) => float(op, a, b).map_or_else(Truth, F64),
         (_, &[F32(a), F32(b)]) => match float(op, a.into(), b.into()) {
             // The double's result, rounded once more, is the single's own.
             Ok(value) => F32(value as f32),

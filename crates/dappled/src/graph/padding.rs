@@ -1,0 +1,47 @@
+//! Padding: copies of what other ranks own, around this rank's piece.
+
+use super::layout::Layout;
+use super::versions::Loan;
+use super::{Array, GraphError};
+use crate::run::{self, Piece};
+
+impl Array {
+    /// Brings padding up to date: cells that copy an element of another rank get its value, corners
+    /// included; the boundary padding of a periodic axis is filled from the other end. Other boundary
+    /// padding is ordinary data. Nothing is done where there is no padding. Collective.
+    pub fn update_padding(&self) -> Result<(), GraphError> {
+        let node = self.versions.current();
+        match *self.view() == node.base {
+            true if is_padded(&node.layout) => {
+                drop(node);
+                self.lend_updated().map(drop)
+            }
+            true => Ok(()),
+            false => Err(GraphError::Piece),
+        }
+    }
+
+    /// Lends the memory, its padding up to date. Collective where there is padding.
+    pub(super) fn lend_updated(&self) -> Result<Loan, GraphError> {
+        let loan = self.lend()?;
+        let node = self.versions.current();
+        if let Layout::Split(split) = &node.layout
+            && is_padded(&node.layout)
+        {
+            let session = self.session();
+            let piece = Piece { buffer: loan.buffer.clone(), view: split.local.clone() };
+            let tag = session.next("an update of padding", (&node.base, &split.distribution));
+            run::update_padding(session.fabric(), tag, &split.distribution, &piece)?;
+        }
+        Ok(loan)
+    }
+}
+
+fn is_padded(layout: &Layout) -> bool {
+    match layout {
+        Layout::Whole => false,
+        Layout::Split(split) => {
+            (0..split.local.shape.len()).any(|axis| split.distribution.is_padded(axis))
+        }
+    }
+}

@@ -1,0 +1,180 @@
+"""Runs on every rank: what is new where there are several, each thing in one function."""
+
+import pickle
+import sys
+import warnings
+
+import dappled as np
+import numpy
+from dappled import _core
+
+VALUES = numpy.arange(12.0).reshape(3, 4) - 5
+
+
+def array(dtype="f8"):
+    return np.asarray(VALUES.astype(dtype))
+
+
+def everywhere(value):
+    """What all ranks have."""
+    return [pickle.loads(sent) for sent in _core.gather("a test", pickle.dumps(value))]
+
+
+def line():
+    return sys._getframe(1).f_lineno
+
+
+PIECEWISE = {
+    "complex": lambda np, a: np.exp(a.astype("c16")),
+    "two results": lambda np, a: np.divmod(a, 3),
+    "operator": lambda np, a: divmod(a, a.T.reshape(3, 4) + 0.5),
+    "integers": lambda np, a: np.divmod(a.astype("i4"), a.astype("i2")[0]),
+    "modf": lambda np, a: np.modf(a),
+    "frexp": lambda np, a: np.frexp(a[::-1]),
+    "NumPy's own": lambda np, a: numpy.ldexp(a, 3),
+    "mixed": lambda np, a: numpy.ldexp(VALUES, a.astype("i4")),
+    "a list": lambda np, a: np.heaviside(a, [0, 1, 2, 3]),
+    "dtype": lambda np, a: np.exp(a.astype("i4"), dtype="f4"),
+    "exact": lambda np, a: a.astype("i8") < a.astype("u8"),
+    "vectorize": lambda np, a: np.vectorize(lambda x, y: x if x > y else 1)(a, 2),
+    "vectorize two": lambda np, a: np.vectorize(lambda x: (x, int(x)))(a),
+    "vectorize otypes": lambda np, a: np.vectorize(lambda x: x, otypes="i")(a),
+}
+
+
+def test_element_wise_functions_are_run_on_pieces():
+    for name, program in PIECEWISE.items():
+        np.config.fallback = "error"
+        ours, theirs = program(np, array()), program(numpy, VALUES.copy())
+        np.config.fallback = "quiet"
+        for one, other in zip(listed(ours), listed(theirs), strict=True):
+            assert isinstance(one, np.ndarray) and one.dtype == other.dtype, name
+            assert not np.comm.size > 1 or one.distribution.dist != "nn", name
+            numpy.testing.assert_array_equal(one.tolist(), other.tolist(), name)
+
+
+def listed(results):
+    return results if isinstance(results, tuple) else (results,)
+
+
+def test_an_error_on_one_piece_is_raised_everywhere():
+    def refuse(value):
+        if value == 2:
+            raise KeyError("two")
+        return value
+
+    try:
+        np.vectorize(refuse)(array())
+        error = None
+    except KeyError as raised:
+        error = raised
+    assert everywhere(repr(error)) == ["KeyError('two')"] * np.comm.size
+
+
+def test_a_function_that_looks_at_an_array_in_pieces_is_called_for_all_elements():
+    table = array()
+    found = np.vectorize(lambda row: table[int(row) % 3].sum())(array()[0])
+    assert found.tolist() == [VALUES[int(row) % 3].sum() for row in VALUES[0]]
+
+
+def test_numpys_warnings_name_the_line_of_the_program():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        np.nanmedian(np.asarray([numpy.nan] * 3)), np.ldexp(array() * 1e300, 900)
+        here = line() - 1
+    assert {(w.filename, w.lineno) for w in caught} <= {(__file__, here)}
+    assert sum(everywhere(len(caught))) > 1
+
+
+def test_numbers_without_a_seed_are_the_same_everywhere():
+    drawn = [
+        np.random.rand(3),
+        np.random.default_rng().normal(size=3),
+        np.random.RandomState().rand(2),
+        np.random.Generator(np.random.PCG64()).random(2),
+        np.random.default_rng().spawn(1)[0].random(2),
+    ]
+    np.random.seed()
+    drawn += [np.random.normal(size=2), np.random.default_rng(5).random(2)]
+    values = [array.tolist() for array in drawn]
+    assert everywhere(values) == [values] * np.comm.size
+    assert values[-1] == numpy.random.default_rng(5).random(2).tolist()
+
+
+def test_the_ranks():
+    assert everywhere(np.comm.rank) == [*range(np.comm.size)]
+    np.comm.barrier()
+    np.sync()
+    assert repr(np.comm) == f"Comm(rank={np.comm.rank}, size={np.comm.size})"
+
+
+def test_one_rank_may_look_at_its_part():
+    a = array() * 2
+    view, text = a[1:], ""
+    if np.comm.rank == np.comm.size - 1:
+        with np.local():
+            text = repr(a) + str(view)
+        try:
+            raise ValueError
+        except ValueError:
+            text += str(a)
+    if text and np.comm.size > 1:
+        assert text.count("Distribution((3, 4)") == 3 and f"rank {np.comm.rank} has" in text
+    assert repr(a) == repr(VALUES * 2)
+
+
+def test_alone_nothing_can_be_sent():
+    a, refused = array(), []
+    calls = [
+        lambda: np.median(a),
+        lambda: numpy.asarray(a),
+        lambda: np.divmod(a, 2),
+        lambda: np.random.default_rng(),
+        np.comm.barrier,
+        np.sync,
+    ]
+    with np.local():
+        for call in calls if np.comm.rank == 0 and np.comm.size > 1 else ():
+            try:
+                call()
+            except RuntimeError as error:
+                refused.append("inside dappled.local() nothing is sent" in str(error))
+    assert np.comm.rank or np.comm.size == 1 or refused == [True] * len(calls)
+    assert a.sum() == VALUES.sum()
+
+
+def test_views_that_only_numpy_knows_stay_views():
+    a = array()
+    a.view("u1")[0, :8] = numpy.array([7.0]).view("u1")
+    np.lib.stride_tricks.as_strided(a, (2, 2), (64, 8))[1] = 9
+    windows = np.lib.stride_tricks.sliding_window_view(a, 2, 1)
+    a.mT[3] = 3
+    expected = VALUES.copy()
+    expected[0, 0], expected.reshape(-1)[8:10], expected[:, 3] = 7, 9, 3
+    assert a.tolist() == expected.tolist() and windows[0, 2].tolist() == [-3, 3]
+    assert not windows.flags.writeable
+
+
+def test_pieces_that_other_libraries_have_become_an_array():
+    shape = (2 * np.comm.size, 3)
+    distribution = np.protocol.Distribution(shape, "cn", nprocs=np.comm.size)
+    memory = numpy.full((2, 3), float(np.comm.rank))
+    offered = np.protocol.Piece(memory, distribution.dim_data(np.comm.rank))
+    a = np.from_distarray(offered)
+    assert a[:, 0].tolist() == [*range(np.comm.size)] * 2
+    a += 1
+    assert memory[0, 0] == np.comm.rank + 1
+
+
+def main():
+    tests = {name: test for name, test in globals().items() if name.startswith("test_")}
+    for name, test in tests.items():
+        np.config.fallback = "quiet"
+        test()
+        np.sync()
+        if np.comm.rank == 0:
+            print(name)
+
+
+if __name__ == "__main__":
+    main()
