@@ -9,6 +9,7 @@ would be lost. Functions that the user hands over get our arrays, as everywhere.
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -23,6 +24,10 @@ from dappled._tables import PROXIED
 # What a list may be full of without being searched for arrays.
 _PLAIN = {bool, int, float, complex, str, bytes, type(None), *numpy.sctypeDict.values()}
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+
+
+# Who holds a result while it is handed back: the caller, this module, and who counts.
+_HOLDERS = 3
 
 
 class Proxy:
@@ -68,15 +73,15 @@ class Crossing:
             return self._callback(value)
         return numpy.ndarray if value is ndarray else value
 
-    def back(self, value: Any) -> Any:
-        """A value of NumPy's as ours."""
+    def back(self, value: Any, holders: int = _HOLDERS) -> Any:
+        """A value of NumPy's as ours; an array that nobody else holds is ours alone."""
         kind: Any = type(value)
         if id(value) in self._ours:
             return self._ours[id(value)][1]
         if kind is numpy.ndarray:
-            return self._array_back(value)
+            return self._array_back(value, _is_alone(value, holders))
         if kind is list or isinstance(value, tuple):
-            return _rebuilt(value, [self.back(item) for item in value])
+            return _rebuilt(value, [self.back(item, _HOLDERS + 1) for item in value])
         if kind is dict:
             items = {key: self.back(item) for key, item in value.items()}
             return value if all(items[key] is value[key] for key in value) else items
@@ -99,8 +104,8 @@ class Crossing:
             self._written.append(array)
         return self._pair(array, core.unwrap(array, writeable=written or self._writeable))
 
-    def _array_back(self, value: Any) -> Any:
-        made = core.wrap(value)
+    def _array_back(self, value: Any, alone: bool) -> Any:
+        made = core.wrap(value, alone)
         # On several ranks that is a copy: what should be seen in an array that NumPy holds, as
         # a field of a structure, may not be written there.
         if core.ranks() > 1 and value.base is not None and made._held is None:
@@ -127,6 +132,16 @@ class Crossing:
             return crossing.over(ours)
 
         return called_by_numpy
+
+
+def _is_alone(array: Any, holders: int) -> bool:
+    """Whether an array and its memory are held by nobody but those who hand it back."""
+    if sys.getrefcount(array) > holders + 1:  # one more here
+        return False
+    base = array.base
+    if base is None:
+        return bool(array.flags.owndata)
+    return type(base) is numpy.ndarray and base.flags.owndata and sys.getrefcount(base) == 3
 
 
 def _is_writeable(array: Any) -> bool:

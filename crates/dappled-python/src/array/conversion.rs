@@ -26,7 +26,7 @@ pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>, fresh: bool) -> PyResult<Bo
         return Bound::new(py, NdArray::held(array.clone().into_any().unbind(), base, writeable));
     };
     let session = session(py)?;
-    if fresh && base.is_none() && session.fabric().size() == 1 {
+    if fresh && session.fabric().size() == 1 {
         return Bound::new(py, NdArray::owned(Array::adopted(session, memory, view)));
     }
     let foreign = Array::foreign(session, memory, view);
