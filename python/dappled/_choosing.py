@@ -1,4 +1,4 @@
-"""Element by element from one array or another: where, copyto, clip, round."""
+"""Element by element from one array or another: where, copyto, clip, round; and along an axis."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import ndarray, ufuncs
+from dappled._array import core, ndarray, ufuncs
 from dappled._array import where as where_array
 from dappled._creation import NATIVE_KINDS, asarray
 from dappled._native import native
@@ -94,3 +94,21 @@ def cumsum(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> A
 
 def cumprod(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     return accumulated(self, "multiply", axis, dtype, out)
+
+
+def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
+    plain = isinstance(a, ndarray) and (axis is None or isinstance(axis, int | numpy.integer))
+    if not plain or out is not None or a.ndim == 0:
+        return NotImplemented
+    found = core.arg_reduce(a, name, axis, keepdims is True)
+    return NotImplemented if found is None else found
+
+
+@native(numpy.argmax)
+def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    return _place("argmax", a, axis, out, keepdims)
+
+
+@native(numpy.argmin)
+def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    return _place("argmin", a, axis, out, keepdims)

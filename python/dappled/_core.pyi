@@ -15,6 +15,8 @@ __all__ = [
     "Piece",
     "ProtocolError",
     "abort",
+    "accumulate",
+    "arg_reduce",
     "from_distarray",
     "from_piece",
     "full",
@@ -415,6 +417,10 @@ def reduce(
     dtype: Any = None,
     keepdims: bool = False,
     initial: Any = None,
+) -> Any: ...
+def accumulate(array: ndarray, name: str, axis: int, dtype: Any = None) -> Any: ...
+def arg_reduce(
+    array: ndarray, name: str, axis: int | None = None, keepdims: bool = False
 ) -> Any: ...
 def from_piece(distribution: Distribution, memory: NDArray[Any]) -> ndarray: ...
 def part(array: ndarray, shape: Sequence[int]) -> tuple[NDArray[Any], Distribution]: ...

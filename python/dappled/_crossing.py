@@ -79,7 +79,8 @@ class Crossing:
         if id(value) in self._ours:
             return self._ours[id(value)][1]
         if kind is numpy.ndarray:
-            return self._array_back(value, _is_alone(value, holders))
+            alone = _is_alone(value, holders)
+            return self._array_back(value, alone)
         if kind is list or isinstance(value, tuple):
             return _rebuilt(value, [self.back(item, _HOLDERS + 1) for item in value])
         if kind is dict:

@@ -163,7 +163,10 @@ _NAMED: dict[str, Callable[..., Any]] = {
     "resize": _resize,
     "setflags": _setflags,
 }
-_FUNCTIONS = ("all", "any", "max", "mean", "min", "prod", "repeat", "std", "sum", "var")
+_FUNCTIONS = (
+    *("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "repeat", "std", "sum"),
+    "var",
+)
 OWN: dict[str, Any] = {
     "__bool__": _single(bool),
     "__class_getitem__": classmethod(_parametrized),

@@ -22,7 +22,7 @@ _DISPATCHED = type(numpy.sum)
 CHAPTERS = {
     "_array": "ndarray",
     "_broadcasting": "broadcast_arrays broadcast_to",
-    "_choosing": "copyto where",
+    "_choosing": "argmax argmin copyto where",
     "_comm": "comm local",
     "_config": "FallbackError FallbackWarning config",
     "_creation": """

@@ -114,6 +114,16 @@ def _reduce(
     return called(self._numpy, "reduce", (array,), options)
 
 
+def _accumulate(self: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+    plain = isinstance(array, core.ndarray) and isinstance(axis, int | numpy.integer)
+    if plain and array.ndim and out is None:
+        result = core.accumulate(array, self.__name__, axis, dtype)
+        if result is not None:
+            return result
+    options = {"axis": axis, "dtype": dtype, "out": out}
+    return called(self._numpy, "accumulate", (array,), options)
+
+
 def _fits(value: Any, out: Any, casting: Any = None) -> bool:
     same = isinstance(out, core.ndarray) and out._writeable and value.shape == out.shape
     return same and numpy.can_cast(value.dtype, out.dtype, casting or "same_kind")
@@ -138,7 +148,8 @@ def _reduced_by_name(self: Any) -> str:
     return str(self.__name__)
 
 
-METHODS = {name: _method(name) for name in ("accumulate", "at", "reduceat")}
+METHODS = {name: _method(name) for name in ("at", "reduceat")}
+METHODS["accumulate"] = _accumulate
 METHODS["outer"] = _outer
 METHODS["reduce"] = _reduce
 METHODS["__reduce__"] = _reduced_by_name
@@ -149,9 +160,9 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
     given = (*inputs, *kwargs.get("out", ()))
     if any(getattr(type(value), "__array_ufunc__", 0) is None for value in given):
         return NotImplemented
-    if method in ("__call__", "reduce") and ufunc in _OURS:
+    if method in ("__call__", "accumulate", "reduce") and ufunc in _OURS:
         out = kwargs.get("out")
-        if method == "reduce" and out is not None:
+        if method != "__call__" and out is not None:
             kwargs["out"] = out[0]
         return getattr(_OURS[ufunc], method)(*inputs, **kwargs)
     return called(ufunc, method, inputs, kwargs)

@@ -35,6 +35,7 @@ macro_rules! operations {
             /// All but the casts.
             pub const PLAIN: [Op; [$($name),*].len() + 1] = [$(Op::$Name,)* Op::Select];
 
+            #[inline(always)] // So that who wants one column gets a table of that column.
             pub(crate) const fn row(self) -> Row {
                 let (name, arity, loops, gives) = match self {
                     $(Op::$Name => ($name, $arity, $loops, Gives::$gives),)*

@@ -38,6 +38,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(placement::part, module)?)?;
     module.add_function(wrap_pyfunction!(session::abort, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::reduce, module)?)?;
+    module.add_function(wrap_pyfunction!(reducing::accumulate, module)?)?;
+    module.add_function(wrap_pyfunction!(reducing::arg_reduce, module)?)?;
     module.add_function(wrap_pyfunction!(placement::from_piece, module)?)?;
     module.add_function(wrap_pyfunction!(session::memory_stats, module)?)
 }

@@ -1,8 +1,9 @@
-//! Reductions, as NumPy's `ufunc.reduce` is asked for them.
+//! Reductions, scans and searches, as NumPy's `ufunc.reduce`, `ufunc.accumulate` and `argmin` are
+//! asked for them.
 
 use dappled::graph::{Array, Folding};
 use dappled::view;
-use dappled_kernels::{DType, Fold, Kind, Scalar};
+use dappled_kernels::{DType, Extreme, Fold, Kind, Scalar};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -40,6 +41,54 @@ pub fn reduce<'py>(
     let folding = Folding { fold, axes, dtype, initial };
     let folded = exclusive(py, ours.view().len(), || ours.fold(&folding))?;
     result(py, if keepdims { folded } else { folded.without(&folding.axes) }).map(Some)
+}
+
+/// The running fold along an axis by the ufunc of this name; None if that is not native.
+#[pyfunction]
+#[pyo3(signature = (array, name, axis, dtype=None))]
+pub fn accumulate<'py>(
+    array: &Bound<'py, NdArray>,
+    name: &str,
+    axis: i64,
+    dtype: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = array.py();
+    let fold = Fold::EVERY.into_iter().find(|fold| fold.name() == name);
+    let (Some(ours), Some(fold)) = (array.get().array(), fold) else { return Ok(None) };
+    let dtype = match dtype {
+        Some(dtype) => dtypes::from_any(dtype)?,
+        None => accumulator(fold, ours.dtype()),
+    };
+    let Some(dtype) = dtype.filter(|&dtype| fits(fold, ours, dtype)) else { return Ok(None) };
+    let axis = one_axis(axis, ours.shape().len())?;
+    let scanned = exclusive(py, ours.view().len(), || ours.scan(fold, axis, dtype))?;
+    result(py, scanned).map(Some)
+}
+
+/// Where the least (`argmin`) or the greatest (`argmax`) element is, along an axis or among all;
+/// None if that is not native.
+#[pyfunction]
+#[pyo3(signature = (array, name, axis=None, keepdims=false))]
+pub fn arg_reduce<'py>(
+    array: &Bound<'py, NdArray>,
+    name: &str,
+    axis: Option<i64>,
+    keepdims: bool,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let extreme = if name == "argmax" { Extreme::Greatest } else { Extreme::Least };
+    let Some(ours) = array.get().array().filter(|ours| ours.view().len() > 0) else {
+        return Ok(None);
+    };
+    let ndim = ours.shape().len();
+    let axis = axis.map(|axis| one_axis(axis, ndim)).transpose()?;
+    let places = exclusive(array.py(), ours.view().len(), || ours.arg_fold(extreme, axis))?;
+    let counted: Vec<usize> = axis.map_or((0..ndim).collect(), |axis| vec![axis]);
+    let places = if keepdims { places } else { places.without(&counted) };
+    result(array.py(), places).map(Some)
+}
+
+fn one_axis(axis: i64, ndim: usize) -> PyResult<usize> {
+    view::axis(axis, ndim).map_err(|error| dappled::graph::GraphError::from(error).raise())
 }
 
 /// The dtype that NumPy folds in: sums and products of short integers have 64 bits.
@@ -80,8 +129,7 @@ fn folded_axes(axis: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<usize>> {
     }
     let mut axes = Vec::new();
     for given in axes_argument(axis)? {
-        let axis = view::axis(given, ndim)
-            .map_err(|error| dappled::graph::GraphError::from(error).raise())?;
+        let axis = one_axis(given, ndim)?;
         if axes.contains(&axis) {
             return Err(PyValueError::new_err("duplicate value in 'axis'"));
         }

@@ -1,6 +1,6 @@
 //! Operations, element by element, on whatever Python hands over.
 
-use dappled::graph::{Given, Request, common, loop_dtype, ufunc_in, ufunc_over};
+use dappled::graph::{Given, Request, common, loop_dtype, quick_pair, ufunc_in, ufunc_over};
 use dappled_kernels::{Casting, DType, Op, can_cast};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -21,9 +21,35 @@ pub fn apply<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(result) = pair(py, op, objects)? {
+        return Ok(result);
+    }
     match native(py, op, objects)? {
         Some(result) => Ok(result),
         None => slow::ufunc(py, op.numpy_name(), objects),
+    }
+}
+
+/// Two small arrays of ours that are alike: the commonest case, looked at first.
+fn pair<'py>(
+    py: Python<'py>,
+    op: Op,
+    objects: &[&Bound<'py, PyAny>],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let [left, right] = objects else { return Ok(None) };
+    let (Ok(left), Ok(right)) = (left.cast_exact::<NdArray>(), right.cast_exact::<NdArray>())
+    else {
+        return Ok(None);
+    };
+    let (Some(left), Some(right)) = (left.get().array(), right.get().array()) else {
+        return Ok(None);
+    };
+    if left.view().shape.is_empty() {
+        return Ok(None);
+    }
+    match exclusive(py, 1, || quick_pair(op, left, right))? {
+        Some(array) => Ok(Some(Bound::new(py, NdArray::owned(array))?.into_any())),
+        None => Ok(None),
     }
 }
 
@@ -166,6 +192,9 @@ impl Ufunc {
         {
             let objects: Few<Bound<'py, PyAny>> = args.iter().collect();
             let objects: Few<&Bound<'py, PyAny>> = objects.iter().collect();
+            if let Some(result) = pair(py, op, &objects)? {
+                return Ok(result);
+            }
             if let Some(result) = native(py, op, &objects)? {
                 return Ok(result);
             }

@@ -1,6 +1,8 @@
 //! Reductions: the pending operations below them are folded in, so that memory is read once.
 
-use dappled_kernels::{Axes, DType, Fold, Operand as Memory, Reduction, Scalar, View, reduce};
+use dappled_kernels::{
+    Axes, DType, Fold, Folded, Op, Operand as Memory, Raised, Reduction, Scalar, View, reduce,
+};
 
 use super::evaluate::{buffers, gathered, operands};
 use super::fuse::{Fused, fused};
@@ -95,13 +97,29 @@ pub(super) fn fold_here(
         casts: *casts,
     };
     let out = Memory::new(&memory, &base).map_err(RunError::from)?;
-    reduce(&engine, &inputs, &reduction, &out).map_err(RunError::from)?;
+    let folded = reduce(&engine, &inputs, &reduction, &out).map_err(RunError::from)?;
+    note(session, values, &folded);
     let node = Node::new(session, base, Layout::Whole, State::Stored(memory));
     Ok(Array::over(session, node))
 }
 
+/// Notes what was signalled. To NumPy, the cast of the values is a part of their reduction.
+pub(super) fn note(session: &Session, values: &Values, folded: &Folded) {
+    let steps = &values.fused.steps;
+    let is_cast = values.casts && steps.last().is_some_and(|last| matches!(last.op, Op::Cast(_)));
+    let (mut others, mut folding) = (Raised::default(), folded.folding);
+    for (step, flags) in folded.steps.iter() {
+        match is_cast && step + 1 == steps.len() {
+            true => folding |= flags,
+            false => others.add(step, flags),
+        }
+    }
+    session.notices().add_all(steps, &others);
+    session.notices().add("reduce", folding, None);
+}
+
 /// The program that reads one element over and over.
-fn repeated(array: &Array, dtype: DType) -> Result<Fused, GraphError> {
+pub(super) fn repeated(array: &Array, dtype: DType) -> Result<Fused, GraphError> {
     let (session, shape) = (array.session(), array.shape());
     let element = View { shape: Axes::new(), strides: Axes::new(), ..array.view().clone() };
     let element = Arg::Part(array.versions.current(), element);

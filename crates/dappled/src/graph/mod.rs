@@ -12,6 +12,7 @@
 //! resolve, map      an operation: dtype, shape, layout, then a node
 //! assign, outside   a write
 //! fold              a reduction of memory that is whole; spread_fold, spread_sum: of pieces
+//! scan              running totals; where an extreme is
 //! fuse              pending nodes as one program
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
 //! notice            what operations signalled
@@ -39,6 +40,7 @@ mod padding;
 mod place;
 mod quick;
 mod resolve;
+mod scan;
 mod session;
 mod small;
 mod spread;
@@ -53,6 +55,7 @@ pub use map::{Operand, map};
 pub use memory::MemoryStats;
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
+pub use quick::quick_pair;
 pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
 pub use session::{Limits, Session};
 pub use versions::Loan;

@@ -49,6 +49,41 @@ pub(super) fn quick(
     Ok(Some(Array::whole(session, View::c_order(op.result(dtype), &view.shape), out)))
 }
 
+/// Two arrays that are alike: as [`quick`], without a list of arguments.
+pub fn quick_pair(op: Op, a: &Array, b: &Array) -> Result<Option<Array>, GraphError> {
+    let (session, view, other) = (a.session(), a.view(), b.view());
+    let (dtype, len) = (view.dtype, view.len());
+    let alike = other.dtype == dtype && other.shape == view.shape && op.has_loop(dtype);
+    if !alike || len == 0 || len > session.limits().at_once {
+        return Ok(None);
+    }
+    let (Some(first), Some(second)) = (plain_memory(a, view), plain_memory(b, view)) else {
+        return Ok(None);
+    };
+    let bytes = len * dtype.itemsize();
+    let out = small_memory(len * op.result(dtype).itemsize());
+    let flags = {
+        let (left, right) = (first.read(), second.read());
+        let (left, right) = (left.map_err(RunError::from)?, right.map_err(RunError::from)?);
+        let left = &left[view.offset..view.offset + bytes];
+        let right = &right[other.offset..other.offset + bytes];
+        let mut out = out.write().map_err(RunError::from)?;
+        apply(op, dtype, &[left, right], &mut out).map_err(RunError::from)?
+    };
+    session.notices().add(op.numpy_name(), flags, None);
+    Ok(Some(Array::whole(session, View::c_order(op.result(dtype), &view.shape), out)))
+}
+
+/// The memory of an array that lies in C order in it, all of it here, like another.
+fn plain_memory(array: &Array, like: &View) -> Option<Buffer> {
+    let view = array.view();
+    let plain = view.dtype == like.dtype && view.shape == like.shape && view.is_contiguous();
+    let memory =
+        plain.then(|| array.versions.with_current(|node| node.whole_memory())).flatten()?;
+    let aligned = (memory.as_ptr().addr() + view.offset).is_multiple_of(view.dtype.itemsize());
+    aligned.then_some(memory)
+}
+
 fn source(given: &Given<'_>, like: &View, dtype: DType) -> Option<Source> {
     let array = match given {
         Given::Strong(value) | Given::Weak(_, value) => {
