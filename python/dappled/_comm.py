@@ -53,10 +53,12 @@ def local() -> Iterator[None]:
     """
     global _depth
     _depth += 1
+    core.set_local(is_local())
     try:
         yield
     finally:
         _depth -= 1
+        core.set_local(is_local())
 
 
 def is_local() -> bool:

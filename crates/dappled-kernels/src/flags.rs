@@ -41,6 +41,16 @@ impl Flags {
         (Self::NEGATIVE_POWER, "negative_power"),
     ];
 
+    /// As a number, to be sent.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// From such a number.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+
     /// Did nothing occur?
     pub const fn is_empty(self) -> bool {
         self.0 == 0

@@ -1,9 +1,9 @@
 //! Reductions of fused programs over random views: against the same over stored values, and
-//! against folding one element after the other.
+//! against folding one element after the other; and what both signal.
 
 use dappled_kernels::{
-    Buffer, DType, Engine, Extreme, Fold, Interpreter, Op, Operand, Program, Reduction, View,
-    arg_reduce, reduce, scan,
+    Buffer, DType, Engine, Extreme, Fold, Folded, Interpreter, Op, Operand, Program, Raised,
+    Reduction, View, arg_reduce, reduce, scan,
 };
 use proptest::prelude::*;
 
@@ -43,9 +43,14 @@ fn layout(dtype: DType, shape: &[usize], turn: usize, steps: &[isize]) -> View {
     placed
 }
 
-fn memory(view: &View, seed: usize) -> Buffer {
+/// Numbers, some of which signal something if they are `wild`.
+fn memory(view: &View, seed: usize, wild: bool) -> Buffer {
     let bytes = view.reach().end as usize;
-    let number = |at: usize| ((at * 7919 + seed) % 2003) as f64 * 0.37 - 370.0;
+    let special = [1e200, -1e200, f64::INFINITY, 1e-200, f64::NAN, f64::MAX, 0.0, 1e-310];
+    let number = |at: usize| match (at * 7919 + seed) % 2003 {
+        some if wild && some % 61 == 7 => special[some / 61 % 8],
+        some => some as f64 * 0.37 - 370.0,
+    };
     let numbers: Vec<f64> = (0..bytes / 8).map(number).collect();
     match view.dtype {
         DType::Float64 => Buffer::from_slice(&numbers),
@@ -61,6 +66,7 @@ struct Setting {
     steps: Vec<[isize; 3]>,
     axes: Vec<usize>,
     threads: usize,
+    wild: bool,
 }
 
 fn setting() -> impl Strategy<Value = Setting> {
@@ -78,8 +84,16 @@ fn setting() -> impl Strategy<Value = Setting> {
         let step = prop::sample::select(vec![1isize, 1, 2, -1, -2]);
         let steps = prop::collection::vec([step.clone(), step.clone(), step], shape.len());
         let axes = prop::sample::subsequence((0..shape.len()).collect::<Vec<_>>(), 1..=shape.len());
-        (Just(shape), [0usize..3, 0..3, 0..3], steps, axes, 1usize..4).prop_map(
-            |(shape, turns, steps, axes, threads)| Setting { shape, turns, steps, axes, threads },
+        let turns = [0usize..3, 0..3, 0..3];
+        (Just(shape), turns, steps, axes, 1usize..4, any::<bool>()).prop_map(
+            |(shape, turns, steps, axes, threads, wild)| Setting {
+                shape,
+                turns,
+                steps,
+                axes,
+                threads,
+                wild,
+            },
         )
     })
 }
@@ -93,7 +107,7 @@ impl Setting {
     fn operands(&self, dtype: DType) -> [(Buffer, View); 2] {
         [0, 1].map(|which| {
             let view = self.view(which, dtype, &self.shape);
-            (memory(&view, which), view)
+            (memory(&view, which, self.wild), view)
         })
     }
 
@@ -102,36 +116,37 @@ impl Setting {
         self.shape.iter().enumerate().map(length).collect()
     }
 
-    /// The program's values in C order.
-    fn values(&self, dtype: DType) -> (Buffer, View) {
+    /// The program's values in C order, and what they signal.
+    fn values(&self, dtype: DType) -> (Buffer, View, Raised) {
         let view = View::c_order(dtype, &self.shape);
         let buffer = Buffer::zeroed(view.len() * dtype.itemsize());
         let operands = self.operands(dtype);
         let inputs = operands.each_ref().map(|(buffer, view)| Operand::new(buffer, view).unwrap());
         let out = [Operand::new(&buffer, &view).unwrap()];
-        Interpreter::new(&fused(dtype)).unwrap().run(&inputs, &out).unwrap();
-        (buffer, view)
+        let raised = Interpreter::new(&fused(dtype)).unwrap().run(&inputs, &out).unwrap();
+        (buffer, view, raised)
     }
 
     fn in_pool<T: Send>(&self, run: impl FnOnce() -> T + Send) -> T {
         rayon::ThreadPoolBuilder::new().num_threads(self.threads).build().unwrap().install(run)
     }
 
-    /// The result of `run` on the fused program, into a view of any layout, in C order.
-    fn result(
+    /// The result of `run` on the fused program, into a view of any layout, in C order; and what
+    /// it returns.
+    fn result<T: Send>(
         &self,
         dtype: DType,
         out: (DType, &[usize]),
-        run: impl Fn(&Interpreter, &[Operand], &Operand) + Sync,
-    ) -> Vec<[u8; 8]> {
+        run: impl Fn(&Interpreter, &[Operand], &Operand) -> T + Sync,
+    ) -> (Vec<[u8; 8]>, T) {
         let view = self.view(2, out.0, out.1);
-        let buffer = memory(&view, 5);
+        let buffer = memory(&view, 5, false);
         let operands = self.operands(dtype);
         let inputs = operands.each_ref().map(|(buffer, view)| Operand::new(buffer, view).unwrap());
         let code = Interpreter::new(&fused(dtype)).unwrap();
         let target = Operand::new(&buffer, &view).unwrap();
-        self.in_pool(|| run(&code, &inputs, &target));
-        elements(&buffer, &view)
+        let told = self.in_pool(|| run(&code, &inputs, &target));
+        (elements(&buffer, &view), told)
     }
 }
 
@@ -172,7 +187,7 @@ proptest! {
         casts in any::<bool>(),
     ) {
         let dtype = DType::Float64;
-        let (values, view) = setting.values(dtype);
+        let (values, view, steps) = setting.values(dtype);
         let mut reduction = Reduction::new(fold, dtype, &setting.axes, &view.strides);
         reduction.casts = casts;
         let shape = setting.result_shape();
@@ -180,17 +195,44 @@ proptest! {
         let expected = Buffer::zeroed(8 * plain.len());
         let code = Interpreter::new(&stored(dtype)).unwrap();
         let inputs = [Operand::new(&values, &view).unwrap()];
-        reduce(&code, &inputs, &reduction, &Operand::new(&expected, &plain).unwrap()).unwrap();
-        let found = setting.result(dtype, (dtype, &shape), |code, inputs, out| {
-            reduce(code, inputs, &reduction, out).unwrap();
+        let out = Operand::new(&expected, &plain).unwrap();
+        let Folded { folding, .. } = reduce(&code, &inputs, &reduction, &out).unwrap();
+        let (found, told) = setting.result(dtype, (dtype, &shape), |code, inputs, out| {
+            reduce(code, inputs, &reduction, out).unwrap()
         });
         prop_assert_eq!(found, elements(&expected, &plain));
+        prop_assert_eq!(told, Folded { steps, folding });
+    }
+
+    #[test]
+    fn a_fused_scan_or_search_is_that_of_its_stored_values(
+        setting in setting(),
+        fold in prop::sample::select(vec![Fold::Add, Fold::Multiply, Fold::Maximum]),
+    ) {
+        let (dtype, axis) = (DType::Float64, setting.axes[0]);
+        let (values, view, steps) = setting.values(dtype);
+        let code = Interpreter::new(&stored(dtype)).unwrap();
+        let inputs = [Operand::new(&values, &view).unwrap()];
+        let expected = Buffer::zeroed(8 * view.len());
+        let out = Operand::new(&expected, &view).unwrap();
+        let Folded { folding, .. } = scan(&code, &inputs, fold, axis, &out).unwrap();
+        let (found, told) = setting.result(dtype, (dtype, &setting.shape), |code, inputs, out| {
+            scan(code, inputs, fold, axis, out).unwrap()
+        });
+        prop_assert_eq!(found, elements(&expected, &view));
+        prop_assert_eq!(told, Folded { steps: steps.clone(), folding });
+        let mut shape = setting.shape.clone();
+        shape[axis] = 1;
+        let (_, told) = setting.result(dtype, (DType::Int64, &shape), |code, inputs, out| {
+            arg_reduce(code, inputs, Extreme::Least, Some(axis), out).unwrap()
+        });
+        prop_assert_eq!(told, steps);
     }
 
     #[test]
     fn whole_numbers_are_folded_one_after_the_other(setting in setting()) {
         let dtype = DType::Int64;
-        let (values, view) = setting.values(dtype);
+        let (values, view, _) = setting.values(dtype);
         let values: Vec<i64> = values.to_vec();
         let folds: [(Fold, Apply); 4] = [
             (Fold::Add, i64::wrapping_add),
@@ -207,7 +249,7 @@ proptest! {
             }
             let expected: Vec<_> = expected.iter().map(|acc| acc.unwrap().to_ne_bytes()).collect();
             let reduction = Reduction::new(fold, dtype, &setting.axes, &view.strides);
-            let found = setting.result(dtype, (dtype, &shape), |code, inputs, out| {
+            let (found, _) = setting.result(dtype, (dtype, &shape), |code, inputs, out| {
                 reduce(code, inputs, &reduction, out).unwrap();
             });
             prop_assert_eq!(found, expected, "{}", fold);
@@ -217,7 +259,7 @@ proptest! {
     #[test]
     fn a_scan_and_a_search_go_along_an_axis(setting in setting()) {
         let dtype = DType::Int64;
-        let (values, view) = setting.values(dtype);
+        let (values, view, _) = setting.values(dtype);
         let (values, axis): (Vec<i64>, usize) = (values.to_vec(), setting.axes[0]);
         let step = view.strides[axis] as usize / 8;
         let mut sums = values.clone();
@@ -233,13 +275,13 @@ proptest! {
                 places.push((line.iter().position(|value| value == best).unwrap() as i64).to_ne_bytes());
             }
         }
-        let found = setting.result(dtype, (dtype, &setting.shape), |code, inputs, out| {
+        let (found, _) = setting.result(dtype, (dtype, &setting.shape), |code, inputs, out| {
             scan(code, inputs, Fold::Add, axis, out).unwrap();
         });
         prop_assert_eq!(found, sums.iter().map(|sum| sum.to_ne_bytes()).collect::<Vec<_>>());
         let mut shape = setting.shape.clone();
         shape[axis] = 1;
-        let found = setting.result(dtype, (dtype, &shape), |code, inputs, out| {
+        let (found, _) = setting.result(dtype, (dtype, &shape), |code, inputs, out| {
             arg_reduce(code, inputs, Extreme::Greatest, Some(axis), out).unwrap();
         });
         prop_assert_eq!(found, places);

@@ -91,6 +91,7 @@ impl Raise for GraphError {
             | GraphError::Piece
             | GraphError::Distribution { .. } => PyValueError::new_err(text),
             GraphError::NoLoop { .. } => PyTypeError::new_err(text),
+            GraphError::Local(_) => PyRuntimeError::new_err(text),
             GraphError::Run(RunError::Fabric(error)) => PyRuntimeError::new_err(error.to_string()),
             _ => PyRuntimeError::new_err(format!(
                 "{text}. This is a bug of dappled's: please report it with the program that shows it."

@@ -32,6 +32,9 @@ pub fn from_numpy(descr: &Bound<'_, PyArrayDescr>) -> Option<DType> {
 
 /// Our dtype of anything that NumPy takes for a dtype; None if it is not native.
 pub fn from_any(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
+    if let Ok(descr) = object.cast::<PyArrayDescr>() {
+        return Ok(from_numpy(descr));
+    }
     let class = object.py().import("numpy")?.getattr("dtype")?;
     let descr = class.call1((object,))?;
     Ok(descr.cast::<PyArrayDescr>().ok().and_then(from_numpy))

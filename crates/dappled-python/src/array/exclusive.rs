@@ -1,9 +1,12 @@
 //! One at a time: arrays may be used from any Python thread.
 
+use std::any::Any;
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use dappled::graph::GraphError;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use super::origin::handle;
@@ -28,12 +31,23 @@ pub fn exclusive<T: Send>(
     elements: usize,
     act: impl FnOnce() -> Result<T, GraphError> + Send,
 ) -> PyResult<T> {
-    let done = alone(py, elements, act).map_err(Raise::raise)?;
+    // Arrays are replaced whole, and claims on memory end with the panic: what is left is sound.
+    let caught = alone(py, elements, || catch_unwind(AssertUnwindSafe(act)));
+    let done = caught.map_err(|panic| reported(&*panic))?.map_err(Raise::raise)?;
     let notices = session(py)?.take_notices();
     if !notices.is_empty() {
         handle(py, notices)?;
     }
     Ok(done)
+}
+
+/// A panic is our fault: an exception that says so, after which the program may go on.
+fn reported(panic: &(dyn Any + Send)) -> PyErr {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+    PyRuntimeError::new_err(format!(
+        "{text}. This is a bug of dappled's: please report it with the program that shows it."
+    ))
 }
 
 fn alone<T: Send>(py: Python<'_>, elements: usize, act: impl FnOnce() -> T + Send) -> T {

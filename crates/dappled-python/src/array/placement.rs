@@ -39,8 +39,8 @@ impl NdArray {
     /// >>> import dappled as np
     /// >>> a = np.arange(6.0)
     /// >>> b = a.redistribute(np.protocol.Distribution((6,), 'c'))
-    /// >>> b.distribution.dist
-    /// 'c'
+    /// >>> b.local          # on one rank, all of it
+    /// array([0., 1., 2., 3., 4., 5.])
     fn redistribute<'py>(
         &self,
         py: Python<'py>,
@@ -50,6 +50,12 @@ impl NdArray {
         let target = &distribution.get().inner;
         let moved = exclusive(py, usize::MAX, || array.redistributed(target))?;
         Bound::new(py, NdArray::owned(moved))
+    }
+
+    /// Brings the padding of every piece up to date, corners included. Collective.
+    fn update_padding(&self, py: Python<'_>) -> PyResult<()> {
+        let array = self.ours().map_err(|_| not_native())?;
+        exclusive(py, usize::MAX, || array.update_padding())
     }
 
     /// What would be done to compute what is pending.

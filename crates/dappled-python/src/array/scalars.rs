@@ -1,20 +1,30 @@
 //! Single values: NumPy's scalars, Python's numbers, and ours.
 
+use dappled_kernels::element::word_bytes;
 use dappled_kernels::{Bool, DType, Scalar};
 use half::f16;
 use num_complex::{Complex32, Complex64};
+use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+
+use super::dtypes;
 
 /// NumPy's scalar of this value.
 pub fn to_numpy(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
-    static TYPES: PyOnceLock<Vec<Py<PyAny>>> = PyOnceLock::new();
-    let types = TYPES.get_or_try_init(py, || -> PyResult<Vec<Py<PyAny>>> {
-        let numpy = py.import("numpy")?;
-        DType::ALL.iter().map(|dtype| Ok(numpy.getattr(dtype.name())?.unbind())).collect()
-    })?;
-    types[value.dtype() as usize].bind(py).call1((to_python(py, value)?,))
+    let descr = dtypes::to_numpy(py, value.dtype())?;
+    let mut bytes = [0u64; 2];
+    word_bytes(&mut bytes)[..value.bytes().len()].copy_from_slice(value.bytes());
+    // SAFETY: the bytes of one element of this dtype, aligned, which NumPy copies.
+    unsafe {
+        let scalar = PY_ARRAY_API.PyArray_Scalar(
+            py,
+            bytes.as_mut_ptr().cast(),
+            descr.as_ptr().cast(),
+            std::ptr::null_mut(),
+        );
+        Bound::from_owned_ptr_or_err(py, scalar)
+    }
 }
 
 /// Python's number of this value: `item()`.

@@ -55,6 +55,13 @@ pub fn gather<'py>(
     Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
 }
 
+/// From now on, or no more, what all ranks would have to do together is an error.
+#[pyfunction]
+pub fn set_local(py: Python<'_>, local: bool) -> PyResult<()> {
+    session(py)?.set_local(local);
+    Ok(())
+}
+
 /// Tells the other ranks that nothing more will come; the last thing that is done.
 #[pyfunction]
 pub fn leave() -> PyResult<()> {

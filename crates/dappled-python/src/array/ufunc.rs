@@ -1,6 +1,9 @@
 //! Operations, element by element, on whatever Python hands over.
 
-use dappled::graph::{Given, Request, common, loop_dtype, quick_pair, ufunc_in, ufunc_over};
+use dappled::graph::{
+    Array, Given, GraphError, Request, Session, common, loop_dtype, quick_pair, ufunc_in,
+    ufunc_over,
+};
 use dappled_kernels::{Casting, DType, Op, can_cast};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -80,15 +83,20 @@ fn computed<'py>(
     let request = request(py, op, size)?;
     let strict = is_strict(&request, dtype);
     let array = exclusive(py, size, || {
-        let array = ufunc_in(session, request, dtype, &given)?;
-        if strict { array.compute().map(|()| array) } else { Ok(array) }
+        let array = ufunc_in(session, request.clone(), dtype, &given)?;
+        if strict {
+            array.compute()?;
+            share(session, &request, &array)?;
+        }
+        Ok(array)
     })?;
     result(py, array).map(Some)
 }
 
 /// What is asked for; from where, if it is not computed at once.
 fn request(py: Python<'_>, op: Op, size: usize) -> PyResult<Request> {
-    let large = size > session(py)?.limits().at_once;
+    let session = session(py)?;
+    let large = size > session.limits().at_once || session.fabric().size() > 1;
     Ok(Request { origin: large.then(|| origin(py)).transpose()?, ..op.into() })
 }
 
@@ -96,6 +104,14 @@ fn request(py: Python<'_>, op: Op, size: usize) -> PyResult<Request> {
 fn is_strict(request: &Request, dtype: DType) -> bool {
     let policy = request.origin.as_ref().map_or(0, |origin| origin.policy);
     (request.op == Op::Power && dtype.is_integral()) || must_report(policy)
+}
+
+/// What is raised on one rank is raised on all that have a piece of the result.
+fn share(session: &Session, request: &Request, array: &Array) -> Result<(), GraphError> {
+    match array.is_whole() {
+        true => Ok(()),
+        false => session.share_notices(request),
+    }
 }
 
 fn largest(given: &[Given<'_>]) -> usize {
@@ -135,7 +151,11 @@ pub fn updated<'py>(
     }
     let size = largest(&given);
     let request = request(py, op, size)?;
-    exclusive(py, size, || ufunc_over(target, request, dtype, &given))?;
+    let (session, strict) = (session(py)?, is_strict(&request, dtype));
+    exclusive(py, size, || {
+        ufunc_over(target, request.clone(), dtype, &given)?;
+        if strict { share(session, &request, target) } else { Ok(()) }
+    })?;
     Ok(true)
 }
 

@@ -18,12 +18,27 @@ impl Array {
     /// asked before still reads what was there then.
     pub fn assign<'a>(&self, value: impl Into<Operand<'a>>) -> Result<(), GraphError> {
         let arg = match value.into() {
-            Operand::Scalar(value) => Arg::Scalar(value.cast(self.dtype())),
+            Operand::Scalar(value) => {
+                let value = value.cast(self.dtype());
+                if self.view().len() == 1 && self.write_element(value)? {
+                    return Ok(());
+                }
+                Arg::Scalar(value)
+            }
             Operand::Array(array) => {
                 Arg::Part(array.versions.current(), fitted(array, self.shape())?)
             }
         };
         self.store(arg, 0)
+    }
+
+    /// Writes the one element that there is, if its memory is here and may be written.
+    fn write_element(&self, value: Scalar) -> Result<bool, GraphError> {
+        let Some(memory) = self.versions.writable_memory() else { return Ok(false) };
+        let (start, bytes) = (self.view().offset, value.bytes());
+        let mut memory = memory.write().map_err(RunError::from)?;
+        memory[start..start + bytes.len()].copy_from_slice(bytes);
+        Ok(true)
     }
 
     /// Writes one value everywhere.

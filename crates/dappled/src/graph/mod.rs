@@ -92,6 +92,9 @@ pub enum GraphError {
     /// A target in pieces that is no part of its base. (Ours: such writes are done another way.)
     #[error("a target that does not follow the axes of its base")]
     Target,
+    /// What all ranks must do together, while this one is by itself.
+    #[error("{0} is for all ranks to do: inside dappled.local() nothing is sent")]
+    Local(String),
     /// A view that is not all of an array has no piece or distribution of its own.
     #[error("only a whole array has pieces and a distribution, not a part of one: copy it first")]
     Piece,

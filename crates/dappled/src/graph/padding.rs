@@ -30,7 +30,7 @@ impl Array {
         {
             let session = self.session();
             let piece = Piece { buffer: loan.buffer.clone(), view: split.local.clone() };
-            let tag = session.next("an update of padding", (&node.base, &split.distribution));
+            let tag = session.next("an update of padding", (&node.base, &split.distribution))?;
             run::update_padding(session.fabric(), tag, &split.distribution, &piece)?;
         }
         Ok(loan)

@@ -3,17 +3,17 @@
 use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dappled_fabric::{Fabric, Tag};
-use dappled_kernels::{DType, Interpreter, Program};
+use dappled_kernels::{DType, Flags, Interpreter, Program};
 use dappled_protocol::Distribution;
 
 use super::GraphError;
 use super::cache::Known;
 use super::layout::Layout;
 use super::memory::{Freed, MemoryStats};
-use super::notice::{Notice, Notices};
+use super::notice::{Notice, Notices, Request};
 use super::tag::hashed;
 use crate::run::RunError;
 
@@ -52,6 +52,7 @@ struct Shared {
     fabric: Box<dyn Fabric>,
     limits: Limits,
     operations: AtomicU64,
+    local: AtomicBool,
     freed: Arc<Freed>,
     known: Known,
     notices: Notices,
@@ -69,6 +70,7 @@ impl Session {
             fabric,
             limits,
             operations: AtomicU64::new(0),
+            local: AtomicBool::new(false),
             freed: Arc::default(),
             known: Known::default(),
             notices: Notices::default(),
@@ -106,15 +108,33 @@ impl Session {
 
     /// What every rank gives, in the order of the ranks. Collective.
     pub fn gather(&self, place: &str, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, GraphError> {
-        let all = self.fabric().gather_all(self.next(place, place), bytes);
+        let all = self.fabric().gather_all(self.next(place, place)?, bytes);
         Ok(all.map_err(RunError::from)?)
     }
 
     /// The next collective operation. Every rank counts the same, and does the same: the hash of
     /// what is done is compared with that of every message.
-    pub(super) fn next(&self, place: &str, what: impl Hash) -> Tag {
+    pub(super) fn next(&self, place: &str, what: impl Hash) -> Result<Tag, GraphError> {
+        if self.0.local.load(Ordering::Relaxed) {
+            return Err(GraphError::Local(place.to_string()));
+        }
         let count = self.0.operations.fetch_add(1, Ordering::Relaxed);
-        Tag::new(hashed((count, what)), place)
+        Ok(Tag::new(hashed((count, what)), place))
+    }
+
+    /// From now on, or no more, what all ranks would have to do together is an error.
+    pub fn set_local(&self, local: bool) {
+        self.0.local.store(local, Ordering::Relaxed);
+    }
+
+    /// Makes what an operation signalled on one rank known to all: they raise together. Collective.
+    pub fn share_notices(&self, request: &Request) -> Result<(), GraphError> {
+        let own = self.take_notices();
+        let flags = own.iter().fold(Flags::NONE, |flags, notice| flags | notice.flags);
+        let all = self.gather("what was signalled", vec![flags.bits()])?;
+        let bits = all.iter().flatten().fold(0, |bits, &more| bits | more);
+        self.0.notices.add(request.name, Flags::from_bits(bits), request.origin.as_ref());
+        Ok(())
     }
 
     /// A program ready to run: a loop prepares it once.

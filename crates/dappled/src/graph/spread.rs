@@ -34,7 +34,7 @@ pub(super) fn run(
     let pieces: Vec<&Piece> = pieces.iter().collect();
     let engine = session.engine(&fused.program)?;
     let shapes = (view, fused.inputs.iter().map(|(_, view)| view).collect::<Vec<_>>());
-    let tag = session.next("an assignment", (&fused.program, &node.base, shapes));
+    let tag = session.next("an assignment", (&fused.program, &node.base, shapes))?;
     let target = piece(node, memory.clone());
     let raised = run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&target])?;
     session.notices().add_all(&fused.steps, &raised);

@@ -186,7 +186,7 @@ fn each(session: &Session, values: Values, folding: &Folding) -> Result<Array, G
             memory.read().map_err(RunError::from)?.to_vec()
         }
     };
-    let tag = session.next("a reduction", (folding.fold, folding.dtype, target.shape()));
+    let tag = session.next("a reduction", (folding.fold, folding.dtype, target.shape()))?;
     let bytes = session.fabric().gather_all(tag, bytes).map_err(RunError::from)?.concat();
     let all = View::c_order(folding.dtype, &[bytes.len() / folding.dtype.itemsize()]);
     let results = Array::whole(session, all, Buffer::from_slice(&bytes));

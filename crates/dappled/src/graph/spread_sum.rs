@@ -32,7 +32,7 @@ pub(super) fn sum<T: Summand>(
     let values = here(session, values, &target)?;
     let own = &ranges[session.fabric().rank() as usize];
     let sent = contribution::<T>(session, &values, &pieces, own)?;
-    let tag = session.next("a sum", (T::DTYPE, total));
+    let tag = session.next("a sum", (T::DTYPE, total))?;
     let all = session.fabric().gather_all(tag, bytes_of(&sent).to_vec()).map_err(RunError::from)?;
     let sent: Vec<Vec<T>> = all.iter().map(|bytes| Buffer::from_slice(bytes).to_vec()).collect();
     let start = folding.initial.and_then(|initial| initial.get::<T>()).unwrap_or_default();

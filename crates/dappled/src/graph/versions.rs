@@ -51,6 +51,14 @@ impl Versions {
         look(&self.locked())
     }
 
+    /// The memory, if all of it is here and may be written as it is: nobody else needs the current
+    /// version, or somebody outside is to see what is written.
+    pub fn writable_memory(&self) -> Option<Buffer> {
+        let current = self.locked();
+        let writable = Arc::strong_count(&current) == 1 || self.is_lent();
+        writable.then(|| current.whole_memory()).flatten()
+    }
+
     pub fn replace(&self, node: Arc<Node>) {
         *self.locked() = node;
     }
