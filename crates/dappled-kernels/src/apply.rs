@@ -62,6 +62,9 @@ impl Scalar {
     /// assert_eq!(Scalar::new(300.7).cast(DType::UInt8), Scalar::new(44u8));
     /// ```
     pub fn cast(&self, to: DType) -> Scalar {
+        if self.dtype() == to {
+            return *self;
+        }
         // Complex numbers are aligned to 8 bytes at most.
         let (mut from, mut out) = ([0u64; 2], [0u64; 2]);
         let [from, out] = [&mut from, &mut out].map(crate::element::scalar_bytes);

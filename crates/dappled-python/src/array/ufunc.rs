@@ -1,12 +1,13 @@
 //! Operations, element by element, on whatever Python hands over.
 
 use dappled::graph::{
-    Array, Given, GraphError, Request, Session, common, loop_dtype, quick_pair, ufunc_in,
+    Array, Beside, Given, GraphError, Request, Session, common, loop_dtype, quick_alike, ufunc_in,
     ufunc_over,
 };
-use dappled_kernels::{Casting, DType, Op, can_cast};
+use dappled_kernels::{Casting, DType, Kind, Op, Scalar, can_cast};
+use pyo3::Borrowed;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyTuple};
 
 use super::class::{NdArray, result};
 use super::exclusive::exclusive;
@@ -24,7 +25,7 @@ pub fn apply<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(result) = pair(py, op, objects)? {
+    if let Some(result) = common_case(py, op, objects)? {
         return Ok(result);
     }
     match native(py, op, objects)? {
@@ -33,27 +34,41 @@ pub fn apply<'py>(
     }
 }
 
-/// Two small arrays of ours that are alike: the commonest case, looked at first.
-fn pair<'py>(
+/// A small array of ours, and one that is like it or a number: the commonest case, looked at first.
+fn common_case<'py>(
     py: Python<'py>,
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let [left, right] = objects else { return Ok(None) };
-    let (Ok(left), Ok(right)) = (left.cast_exact::<NdArray>(), right.cast_exact::<NdArray>())
-    else {
-        return Ok(None);
+    let (array, beside) = match objects {
+        [array] => (ours(array), Some(Beside::Nothing)),
+        [left, right] => match (ours(left), ours(right)) {
+            (Some(left), Some(right)) => (Some(left), Some(Beside::Array(right))),
+            (Some(left), None) => (Some(left), number(op, left, right).map(Beside::After)),
+            (None, Some(right)) => (Some(right), number(op, right, left).map(Beside::Before)),
+            (None, None) => return Ok(None),
+        },
+        _ => return Ok(None),
     };
-    let (Some(left), Some(right)) = (left.get().array(), right.get().array()) else {
-        return Ok(None);
-    };
-    if left.view().shape.is_empty() {
+    let (Some(array), Some(beside)) = (array, beside) else { return Ok(None) };
+    if array.shape().is_empty() {
         return Ok(None);
     }
-    match exclusive(py, 1, || quick_pair(op, left, right))? {
+    match exclusive(py, 1, || quick_alike(op, array, beside))? {
         Some(array) => Ok(Some(Bound::new(py, NdArray::owned(array))?.into_any())),
         None => Ok(None),
     }
+}
+
+fn ours<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Array> {
+    object.cast_exact::<NdArray>().ok()?.get().array()
+}
+
+/// A Python float beside floats, in their dtype. (Some powers are other operations.)
+fn number(op: Op, array: &Array, object: &Bound<'_, PyAny>) -> Option<Scalar> {
+    let number = object.cast_exact::<PyFloat>().ok()?;
+    let plain = array.dtype().kind() == Kind::Float && op != Op::Power;
+    plain.then(|| Scalar::new(number.value()).cast(array.dtype()))
 }
 
 fn native<'py>(
@@ -210,9 +225,9 @@ impl Ufunc {
         if let (Some(op), None) = (slf.get().op, kwargs)
             && args.len() == op.arity()
         {
-            let objects: Few<Bound<'py, PyAny>> = args.iter().collect();
-            let objects: Few<&Bound<'py, PyAny>> = objects.iter().collect();
-            if let Some(result) = pair(py, op, &objects)? {
+            let objects: Few<Borrowed<'_, 'py, PyAny>> = args.iter_borrowed().collect();
+            let objects: Few<&Bound<'py, PyAny>> = objects.iter().map(|object| &**object).collect();
+            if let Some(result) = common_case(py, op, &objects)? {
                 return Ok(result);
             }
             if let Some(result) = native(py, op, &objects)? {

@@ -133,6 +133,10 @@ impl Array {
     /// One element, by its place in the base.
     pub fn element(&self, offset: usize) -> Result<Scalar, GraphError> {
         let item = self.view.dtype.itemsize();
+        if let Some(memory) = self.versions.with_current(Node::whole_memory) {
+            let memory = memory.read().map_err(crate::run::RunError::from)?;
+            return Ok(Scalar::from_bytes(self.view.dtype, &memory[offset..offset + item]));
+        }
         let view = View {
             offset,
             shape: Default::default(),
@@ -140,17 +144,15 @@ impl Array {
             dtype: self.view.dtype,
         };
         let node = self.versions.current();
-        let (buffer, start) = match (&node.layout, node.state()) {
-            (Layout::Whole, State::Stored(buffer)) => (buffer, offset),
-            (_, State::Full(value)) if value.dtype() == view.dtype => return Ok(value),
-            _ => {
-                let arg = Arg::Part(node.clone(), view);
-                let one = gathered(&self.session, &arg, self.view.dtype, &[])?;
-                (value(&self.session, &one)?, 0)
-            }
-        };
-        let memory = buffer.read().map_err(crate::run::RunError::from)?;
-        Ok(Scalar::from_bytes(self.view.dtype, &memory[start..start + item]))
+        if let State::Full(value) = node.state()
+            && value.dtype() == view.dtype
+        {
+            return Ok(value);
+        }
+        let one = gathered(&self.session, &Arg::Part(node, view), self.view.dtype, &[])?;
+        let memory = value(&self.session, &one)?;
+        let memory = memory.read().map_err(crate::run::RunError::from)?;
+        Ok(Scalar::from_bytes(self.view.dtype, &memory[..item]))
     }
 
     /// All elements in C order, the same on every rank.

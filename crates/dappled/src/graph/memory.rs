@@ -29,7 +29,7 @@ pub struct MemoryStats {
 /// More pieces of one length than this are given back.
 const KEPT: usize = 2;
 /// Smaller ones are kept by the thread that gave them back.
-const WORTH: usize = 1 << 14;
+pub(super) const WORTH: usize = 1 << 14;
 /// So many small pieces a thread keeps: a chain of operations uses few at a time.
 const FEW: usize = 8;
 
@@ -47,7 +47,11 @@ pub(super) fn small_memory(len: usize) -> Buffer {
     used.ok().flatten().unwrap_or_else(|| Buffer::zeroed(len))
 }
 
-fn keep_small(buffer: &Buffer) {
+/// Keeps small memory that its last holder gives back.
+pub(super) fn keep_small(buffer: &Buffer) {
+    if !buffer.is_unique() || buffer.is_foreign() || buffer.len() >= WORTH {
+        return;
+    }
     // While a thread ends there is nothing to keep it in.
     let _ = SMALL.try_with(|kept| {
         let mut kept = kept.borrow_mut();

@@ -55,7 +55,7 @@ pub use map::{Operand, map};
 pub use memory::MemoryStats;
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
-pub use quick::quick_pair;
+pub use quick::{Beside, quick_alike};
 pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
 pub use session::{Limits, Session};
 pub use versions::Loan;

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::Session;
 use super::layout::Layout;
-use super::memory::Freed;
+use super::memory::{Freed, WORTH, keep_small};
 use super::notice::Request;
 use crate::view::{seen, through};
 
@@ -21,8 +21,8 @@ pub(crate) struct Node {
     state: Mutex<State>,
     /// Was it computed as a part of something else before? The next time it is stored.
     read: AtomicBool,
-    /// Where its memory goes when nobody holds it any more.
-    freed: Arc<Freed>,
+    /// Where its memory goes when nobody holds it any more, if that is worth while.
+    freed: Option<Arc<Freed>>,
 }
 
 /// What is known of a node's value.
@@ -60,7 +60,9 @@ pub(crate) enum Arg {
 impl Node {
     pub fn new(session: &Session, base: View, layout: Layout, state: State) -> Arc<Self> {
         let (state, read) = (Mutex::new(state), AtomicBool::new(false));
-        Arc::new(Self { base, layout, state, read, freed: session.freed().clone() })
+        let worth = base.len() * base.dtype.itemsize() >= WORTH;
+        let freed = worth.then(|| session.freed().clone());
+        Arc::new(Self { base, layout, state, read, freed })
     }
 
     fn locked(&self) -> MutexGuard<'_, State> {
@@ -102,7 +104,10 @@ impl Drop for Node {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let State::Stored(memory) = state {
-            self.freed.keep(memory);
+            match &self.freed {
+                Some(freed) => freed.keep(memory),
+                None => keep_small(memory),
+            }
         }
     }
 }

@@ -80,7 +80,8 @@ impl Notices {
     }
 
     pub fn take(&self) -> Vec<Notice> {
-        match self.some.swap(false, Ordering::Acquire) {
+        // Seldom is there any: a look is cheaper than taking.
+        match self.some.load(Ordering::Relaxed) && self.some.swap(false, Ordering::Acquire) {
             true => std::mem::take(&mut *self.all.lock().unwrap_or_else(PoisonError::into_inner)),
             false => Vec::new(),
         }

@@ -2,79 +2,88 @@
 //! C order in memory, and numbers.
 
 use dappled_kernels::element::word_bytes;
-use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, View, apply_flagged as apply};
+use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, View, apply_flagged};
 
 use super::memory::small_memory;
-use super::node::Few;
 use super::notice::Request;
-use super::{Array, Given, GraphError, Session};
+use super::{Array, Given, GraphError};
 use crate::run::RunError;
 
 /// Bytes of a number repeated that need no memory of their own.
 const ROOM: usize = 1024;
 
-/// An argument, as the kernel reads it.
-enum Source {
-    Memory(Buffer, usize),
-    Number(Scalar),
+/// What an array meets in an operation.
+#[derive(Clone, Copy)]
+pub enum Beside<'a> {
+    /// Nothing: the operation has one argument.
+    Nothing,
+    /// Another array.
+    Array(&'a Array),
+    /// A number after it, of the array's dtype.
+    After(Scalar),
+    /// A number before it, of the array's dtype.
+    Before(Scalar),
 }
 
 /// The result of an operation in a loop of this dtype, if this is the commonest case.
 pub(super) fn quick(
-    session: &Session,
     request: &Request,
     dtype: DType,
     given: &[Given<'_>],
 ) -> Result<Option<Array>, GraphError> {
-    let op = request.op;
-    let first = given.iter().find_map(|given| match given {
-        Given::Array(array) => Some(array),
-        _ => None,
-    });
-    let Some(view) = first.map(|array| array.view()) else { return Ok(None) };
-    let len = view.len();
-    if len == 0 || len > session.limits().at_once || op.arity() > 2 {
-        return Ok(None);
-    }
-    let mut sources: Few<Source> = Few::new();
-    for given in given {
-        match source(given, view, dtype) {
-            Some(source) => sources.push(source),
-            None => return Ok(None),
+    let (array, beside) = match *given {
+        [Given::Array(array)] => (array, Beside::Nothing),
+        [Given::Array(array), Given::Array(other)] => (array, Beside::Array(other)),
+        [Given::Array(array), Given::Strong(value) | Given::Weak(_, value)] => {
+            (array, Beside::After(value.cast(dtype)))
         }
+        [Given::Strong(value) | Given::Weak(_, value), Given::Array(array)] => {
+            (array, Beside::Before(value.cast(dtype)))
+        }
+        _ => return Ok(None),
+    };
+    match array.dtype() == dtype {
+        true => alike(request.op, request.name, array, beside),
+        false => Ok(None),
     }
-    let out = small_memory(len * op.result(dtype).itemsize());
-    let flags = run(op, dtype, &sources, len, &out)?;
-    session.notices().add(request.name, flags, None);
-    Ok(Some(Array::whole(session, View::c_order(op.result(dtype), &view.shape), out)))
 }
 
-/// Two arrays that are alike: as [`quick`], without a list of arguments.
-pub fn quick_pair(op: Op, a: &Array, b: &Array) -> Result<Option<Array>, GraphError> {
-    let (session, view, other) = (a.session(), a.view(), b.view());
+/// The same for who has found one array and what it meets: the loop's dtype is the array's.
+pub fn quick_alike(op: Op, array: &Array, beside: Beside<'_>) -> Result<Option<Array>, GraphError> {
+    match op.has_loop(array.dtype()) {
+        true => alike(op, op.numpy_name(), array, beside),
+        false => Ok(None),
+    }
+}
+
+fn alike(
+    op: Op,
+    name: &'static str,
+    array: &Array,
+    beside: Beside<'_>,
+) -> Result<Option<Array>, GraphError> {
+    let (session, view) = (array.session(), array.view());
     let (dtype, len) = (view.dtype, view.len());
-    let alike = other.dtype == dtype && other.shape == view.shape && op.has_loop(dtype);
-    if !alike || len == 0 || len > session.limits().at_once {
+    if len == 0 || len > session.limits().at_once {
         return Ok(None);
     }
-    let (Some(first), Some(second)) = (plain_memory(a, view), plain_memory(b, view)) else {
-        return Ok(None);
-    };
-    let bytes = len * dtype.itemsize();
+    let Some(memory) = plain_memory(array, view) else { return Ok(None) };
     let out = small_memory(len * op.result(dtype).itemsize());
-    let flags = {
-        let (left, right) = (first.read(), second.read());
-        let (left, right) = (left.map_err(RunError::from)?, right.map_err(RunError::from)?);
-        let left = &left[view.offset..view.offset + bytes];
-        let right = &right[other.offset..other.offset + bytes];
-        let mut out = out.write().map_err(RunError::from)?;
-        apply(op, dtype, &[left, right], &mut out).map_err(RunError::from)?
+    let here = Here { op, dtype, memory: &memory, offset: view.offset, out: &out };
+    let flags = match beside {
+        Beside::Nothing => here.alone(len)?,
+        Beside::After(value) => here.number(len, value, false)?,
+        Beside::Before(value) => here.number(len, value, true)?,
+        Beside::Array(other) => match plain_memory(other, view) {
+            Some(second) => here.pair(len, &second, other.view().offset)?,
+            None => return Ok(None),
+        },
     };
-    session.notices().add(op.numpy_name(), flags, None);
+    session.notices().add(name, flags, None);
     Ok(Some(Array::whole(session, View::c_order(op.result(dtype), &view.shape), out)))
 }
 
-/// The memory of an array that lies in C order in it, all of it here, like another.
+/// The memory of an array that is like a view, lies in C order, and is all here.
 fn plain_memory(array: &Array, like: &View) -> Option<Buffer> {
     let view = array.view();
     let plain = view.dtype == like.dtype && view.shape == like.shape && view.is_contiguous();
@@ -84,47 +93,43 @@ fn plain_memory(array: &Array, like: &View) -> Option<Buffer> {
     aligned.then_some(memory)
 }
 
-fn source(given: &Given<'_>, like: &View, dtype: DType) -> Option<Source> {
-    let array = match given {
-        Given::Strong(value) | Given::Weak(_, value) => {
-            return Some(Source::Number(value.cast(dtype)));
-        }
-        Given::Array(array) => array,
-    };
-    let view = array.view();
-    let plain = view.dtype == dtype && view.shape == like.shape && view.is_contiguous();
-    let memory =
-        plain.then(|| array.versions.with_current(|node| node.whole_memory())).flatten()?;
-    let aligned = (memory.as_ptr().addr() + view.offset) % dtype.itemsize() == 0;
-    aligned.then_some(Source::Memory(memory, view.offset))
-}
-
-fn run(
+/// An operation on memory that is here.
+struct Here<'a> {
     op: Op,
     dtype: DType,
-    sources: &[Source],
-    len: usize,
-    out: &Buffer,
-) -> Result<Flags, RunError> {
-    let bytes = len * dtype.itemsize();
-    let mut out = out.write()?;
-    let flags = match sources {
-        [Source::Memory(a, at)] => apply(op, dtype, &[&a.read()?[*at..*at + bytes]], &mut out),
-        [Source::Memory(a, at), Source::Memory(b, from)] => {
-            let (a, b) = (a.read()?, b.read()?);
-            apply(op, dtype, &[&a[*at..*at + bytes], &b[*from..*from + bytes]], &mut out)
-        }
-        [Source::Memory(a, at), Source::Number(number)] => {
-            let a = &a.read()?[*at..*at + bytes];
-            repeated(*number, bytes, |b| apply(op, dtype, &[a, b], &mut out))
-        }
-        [Source::Number(number), Source::Memory(b, from)] => {
-            let b = &b.read()?[*from..*from + bytes];
-            repeated(*number, bytes, |a| apply(op, dtype, &[a, b], &mut out))
-        }
-        _ => unreachable!("one array at least, and at most two arguments"),
-    };
-    Ok(flags?)
+    memory: &'a Buffer,
+    offset: usize,
+    out: &'a Buffer,
+}
+
+impl Here<'_> {
+    fn alone(&self, len: usize) -> Result<Flags, RunError> {
+        let memory = self.memory.read()?;
+        self.apply(&[self.elements(&memory, self.offset, len)])
+    }
+
+    fn pair(&self, len: usize, second: &Buffer, offset: usize) -> Result<Flags, RunError> {
+        let (first, second) = (self.memory.read()?, second.read()?);
+        let first = self.elements(&first, self.offset, len);
+        self.apply(&[first, self.elements(&second, offset, len)])
+    }
+
+    fn number(&self, len: usize, number: Scalar, before: bool) -> Result<Flags, RunError> {
+        let memory = self.memory.read()?;
+        let array = self.elements(&memory, self.offset, len);
+        repeated(number, array.len(), |number| match before {
+            true => self.apply(&[number, array]),
+            false => self.apply(&[array, number]),
+        })
+    }
+
+    fn elements<'b>(&self, memory: &'b [u8], offset: usize, len: usize) -> &'b [u8] {
+        &memory[offset..offset + len * self.dtype.itemsize()]
+    }
+
+    fn apply(&self, args: &[&[u8]]) -> Result<Flags, RunError> {
+        Ok(apply_flagged(self.op, self.dtype, args, &mut self.out.write()?)?)
+    }
 }
 
 /// A number as often as there are elements.

@@ -78,7 +78,7 @@ pub fn ufunc_in(
     given: &[Given<'_>],
 ) -> Result<Array, GraphError> {
     let (request, given) = cheaper(request, dtype, given);
-    if let Some(result) = quick(session, &request, dtype, given)? {
+    if let Some(result) = quick(&request, dtype, given)? {
         return Ok(result);
     }
     let operands = operands(request.op, dtype, given);
