@@ -102,6 +102,7 @@ impl Buffer {
     }
 
     /// How many bytes.
+    #[inline]
     pub fn len(&self) -> usize {
         self.0.len
     }
@@ -112,6 +113,7 @@ impl Buffer {
     }
 
     /// Where the bytes are, to be handed out without a copy; reading them needs a claim.
+    #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         self.0.start.as_ptr()
     }
@@ -122,16 +124,19 @@ impl Buffer {
     }
 
     /// Does nobody else hold it? Then it may be reused for a result.
+    #[inline]
     pub fn is_unique(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 
     /// Does somebody else own it?
+    #[inline]
     pub fn is_foreign(&self) -> bool {
         matches!(self.0.owner, Owner::Foreign { .. })
     }
 
     /// The bytes, to read, unless somebody writes them.
+    #[inline]
     pub fn read(&self) -> Result<Reading<'_>, Error> {
         let claims = &self.0.claims;
         let one_more = |readers: isize| (readers != WRITING).then_some(readers + 1);
@@ -142,6 +147,7 @@ impl Buffer {
     }
 
     /// The bytes, to write, unless somebody reads or writes them.
+    #[inline]
     pub fn write(&self) -> Result<Writing<'_>, Error> {
         match self.0.claims.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => Ok(Writing(self)),
@@ -175,6 +181,7 @@ pub struct Writing<'a>(&'a Buffer);
 impl Deref for Reading<'_> {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         // SAFETY: initialised when allocated; this claim keeps writers out.
         unsafe { slice::from_raw_parts(self.0.as_ptr(), self.0.len()) }
@@ -184,6 +191,7 @@ impl Deref for Reading<'_> {
 impl Deref for Writing<'_> {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         // SAFETY: initialised when allocated; this claim keeps everybody else out.
         unsafe { slice::from_raw_parts(self.0.as_ptr(), self.0.len()) }
@@ -191,6 +199,7 @@ impl Deref for Writing<'_> {
 }
 
 impl DerefMut for Writing<'_> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: this claim keeps everybody else out.
         unsafe { slice::from_raw_parts_mut(self.0.as_ptr(), self.0.len()) }
@@ -198,12 +207,14 @@ impl DerefMut for Writing<'_> {
 }
 
 impl Drop for Reading<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.0.0.claims.fetch_sub(1, Ordering::Release);
     }
 }
 
 impl Drop for Writing<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.0.0.claims.store(0, Ordering::Release);
     }

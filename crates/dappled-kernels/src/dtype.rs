@@ -59,11 +59,13 @@ impl DType {
     };
 
     /// Bytes of one element.
+    #[inline]
     pub const fn itemsize(self) -> usize {
         [1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8, 8, 16][self as usize]
     }
 
     /// The family it belongs to.
+    #[inline]
     pub const fn kind(self) -> Kind {
         match self as usize {
             0 => Kind::Bool,
@@ -101,6 +103,7 @@ impl DType {
     }
 
     /// The dtype of a complex number's parts; any other dtype itself.
+    #[inline]
     pub const fn real(self) -> DType {
         match self {
             DType::Complex64 => DType::Float32,
@@ -110,6 +113,7 @@ impl DType {
     }
 
     /// Is it a bool or an integer?
+    #[inline]
     pub const fn is_integral(self) -> bool {
         (self as usize) < DType::Float16 as usize
     }

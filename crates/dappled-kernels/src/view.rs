@@ -33,6 +33,7 @@ pub struct View {
 
 impl View {
     /// All of a buffer in C order: the last axis runs fastest.
+    #[inline]
     pub fn c_order(dtype: DType, shape: &[usize]) -> Self {
         let mut strides: Axes<isize> = smallvec![0; shape.len()];
         // As in NumPy, an empty array has none.
@@ -45,11 +46,13 @@ impl View {
     }
 
     /// How many elements.
+    #[inline]
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
     /// Is there no element?
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }
@@ -90,6 +93,7 @@ impl View {
     }
 
     /// Do the elements lie in C order, without gaps?
+    #[inline]
     pub fn is_contiguous(&self) -> bool {
         let mut step = self.dtype.itemsize() as isize;
         let mut axes = self.shape.iter().zip(&self.strides).rev();

@@ -9,14 +9,89 @@ arguments of its own, they are those of `operands`.
 import numpy as np
 from make_tables import NAMES, ordinary, pairs, values, write
 
-EXACT = """add subtract multiply divide floor_divide remainder fmod minimum maximum fmin fmax
-    bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm equal not_equal less
-    less_equal greater greater_equal logical_and logical_or logical_xor copysign nextafter
-    heaviside negative positive absolute fabs sign square sqrt reciprocal conjugate invert
-    bitwise_count logical_not isnan isinf isfinite signbit floor ceil trunc rint spacing deg2rad
-    rad2deg""".split()
-FUNCTIONS = """exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh
-    arcsinh arccosh arctanh cbrt power float_power hypot arctan2 logaddexp logaddexp2""".split()
+EXACT = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "minimum",
+    "maximum",
+    "fmin",
+    "fmax",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "left_shift",
+    "right_shift",
+    "gcd",
+    "lcm",
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "copysign",
+    "nextafter",
+    "heaviside",
+    "negative",
+    "positive",
+    "absolute",
+    "fabs",
+    "sign",
+    "square",
+    "sqrt",
+    "reciprocal",
+    "conjugate",
+    "invert",
+    "bitwise_count",
+    "logical_not",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "signbit",
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "spacing",
+    "deg2rad",
+    "rad2deg",
+]
+FUNCTIONS = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "cbrt",
+    "power",
+    "float_power",
+    "hypot",
+    "arctan2",
+    "logaddexp",
+    "logaddexp2",
+]
 ALL = [getattr(np, name) for name in EXACT + FUNCTIONS]
 FLAGS = {"divide by zero": 1, "overflow": 2, "underflow": 4, "invalid value": 8}
 FLOATS = ["float16", "float32", "float64"]
@@ -151,7 +226,7 @@ def signalled(f, *args):
             f(*args)
         except ValueError:
             return "g"
-    return "%x" % sum(FLAGS[kind] for kind in set(found))
+    return f"{sum(FLAGS[kind] for kind in set(found)):x}"
 
 
 def cast_flags():

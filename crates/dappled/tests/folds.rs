@@ -115,7 +115,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn folds_of_larger_arrays(commands in vec(command(), 0..8), folds in vec(any::<u64>(), 1..8), ranks in ranks(), limits in limits()) {

@@ -33,6 +33,7 @@ pub(crate) enum Gives {
 
 impl Op {
     /// How many arguments it takes.
+    #[inline]
     pub const fn arity(self) -> usize {
         self.row().arity
     }
@@ -45,6 +46,7 @@ impl Op {
 
     /// Is there a loop of this dtype here? Wherever NumPy computes in a dtype itself, but for
     /// the functions of complex numbers: those are left to NumPy.
+    #[inline]
     pub const fn has_loop(self, dtype: DType) -> bool {
         let missing = matches!(dtype.kind(), Kind::Complex) && self.is_function();
         self.row().loops.contains(dtype) && !missing
@@ -73,11 +75,13 @@ impl Op {
     }
 
     /// The dtype of argument number `position`, in a loop of this dtype.
+    #[inline]
     pub fn argument(self, dtype: DType, position: usize) -> DType {
         if self == Op::Select && position == 0 { DType::Bool } else { dtype }
     }
 
     /// The dtype of the result, in a loop of this dtype.
+    #[inline]
     pub fn result(self, dtype: DType) -> DType {
         match (self, self.row().gives) {
             (Op::Cast(to), _) => to,
@@ -89,6 +93,7 @@ impl Op {
     }
 
     /// NumPy's name for it, which its warnings use; a cast is `cast`, a select is `select`.
+    #[inline]
     pub const fn numpy_name(self) -> &'static str {
         self.row().name
     }

@@ -76,7 +76,7 @@ pub fn arg_reduce<'py>(
     keepdims: bool,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let extreme = if name == "argmax" { Extreme::Greatest } else { Extreme::Least };
-    let Some(ours) = array.get().array().filter(|ours| ours.view().len() > 0) else {
+    let Some(ours) = array.get().array().filter(|ours| !ours.view().is_empty()) else {
         return Ok(None);
     };
     let ndim = ours.shape().len();

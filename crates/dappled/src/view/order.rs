@@ -48,8 +48,8 @@ pub(crate) fn memory_order(views: &[&View], ndim: usize) -> Option<Vec<usize>> {
     for at in (0..ndim.saturating_sub(1)).rev() {
         let axis = order[at];
         let mut place = at;
-        for next in at + 1..ndim {
-            match is_faster(views, axis, order[next]) {
+        for (next, &other) in order.iter().enumerate().skip(at + 1) {
+            match is_faster(views, axis, other) {
                 Some(true) => place = next,
                 Some(false) => break,
                 None => {}

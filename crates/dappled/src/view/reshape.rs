@@ -16,7 +16,7 @@ pub fn resolved(shape: &[i64], size: usize) -> Result<Vec<usize>, ViewError> {
     let known = known.ok_or_else(fail)?;
     let missing = match open {
         0 => 1,
-        _ if known == 0 || size % known != 0 => return Err(fail()),
+        _ if known == 0 || !size.is_multiple_of(known) => return Err(fail()),
         _ => size / known,
     };
     if known * missing != size {
