@@ -5,6 +5,7 @@
 
 mod class;
 mod conversion;
+mod copies;
 mod dtypes;
 mod exclusive;
 mod given;

@@ -26,13 +26,8 @@ pub fn reduce<'py>(
     initial: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
-    let fold = Fold::EVERY.into_iter().find(|fold| fold.name() == name);
-    let (Some(ours), Some(fold)) = (array.get().array(), fold) else { return Ok(None) };
-    let dtype = match dtype {
-        Some(dtype) => dtypes::from_any(dtype)?,
-        None => accumulator(fold, ours.dtype()),
-    };
-    let Some(dtype) = dtype.filter(|&dtype| fits(fold, ours, dtype)) else { return Ok(None) };
+    let Some(ours) = array.get().array() else { return Ok(None) };
+    let Some((fold, dtype)) = native_fold(ours, name, dtype)? else { return Ok(None) };
     let Some(initial) = started(fold, dtype, initial)? else { return Ok(None) };
     let axes = folded_axes(axis, ours.shape().len())?;
     if initial.is_none() && axes.iter().any(|&axis| ours.shape()[axis] == 0) {
@@ -53,13 +48,8 @@ pub fn accumulate<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
-    let fold = Fold::EVERY.into_iter().find(|fold| fold.name() == name);
-    let (Some(ours), Some(fold)) = (array.get().array(), fold) else { return Ok(None) };
-    let dtype = match dtype {
-        Some(dtype) => dtypes::from_any(dtype)?,
-        None => accumulator(fold, ours.dtype()),
-    };
-    let Some(dtype) = dtype.filter(|&dtype| fits(fold, ours, dtype)) else { return Ok(None) };
+    let Some(ours) = array.get().array() else { return Ok(None) };
+    let Some((fold, dtype)) = native_fold(ours, name, dtype)? else { return Ok(None) };
     let axis = one_axis(axis, ours.shape().len())?;
     let scanned = exclusive(py, ours.view().len(), || ours.scan(fold, axis, dtype))?;
     result(py, scanned).map(Some)
@@ -85,6 +75,21 @@ pub fn arg_reduce<'py>(
     let counted: Vec<usize> = axis.map_or((0..ndim).collect(), |axis| vec![axis]);
     let places = if keepdims { places } else { places.without(&counted) };
     result(array.py(), places).map(Some)
+}
+
+/// The fold of this name, and the dtype that it is done in, if that is native.
+fn native_fold(
+    array: &Array,
+    name: &str,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<(Fold, DType)>> {
+    let fold = Fold::EVERY.into_iter().find(|fold| fold.name() == name);
+    let Some(fold) = fold else { return Ok(None) };
+    let dtype = match dtype {
+        Some(dtype) => dtypes::from_any(dtype)?,
+        None => accumulator(fold, array.dtype()),
+    };
+    Ok(dtype.filter(|&dtype| fits(fold, array, dtype)).map(|dtype| (fold, dtype)))
 }
 
 fn one_axis(axis: i64, ndim: usize) -> PyResult<usize> {

@@ -1,0 +1,178 @@
+//! Copies, casts, and the parts of complex numbers.
+
+use dappled::graph::Array;
+use dappled::view;
+use dappled_kernels::{Casting, Kind, Scalar, View, can_cast};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyEllipsis, PyTuple};
+
+use super::class::NdArray;
+use super::exclusive::exclusive;
+use super::shapes::{owned, reversed};
+use super::{dtypes, scalars, slow};
+
+/// A copy whose axes lie in this order in memory.
+fn copied_in(py: Python<'_>, array: &Array, order: &[usize]) -> PyResult<Array> {
+    let turned = array.transposed(order);
+    let copy = exclusive(py, turned.view().len(), || turned.copied())?;
+    Ok(copy.transposed(&view::moved(order)))
+}
+
+/// The order of axes that NumPy's letter means for a copy of this view.
+pub fn order_of(view: &View, letter: char) -> PyResult<Vec<usize>> {
+    let ndim = view.shape.len();
+    let is_f = || view.transposed().is_contiguous() && !view.is_contiguous();
+    match letter {
+        'C' | 'c' => Ok((0..ndim).collect()),
+        'F' | 'f' => Ok(reversed(ndim)),
+        'A' | 'a' => Ok(if is_f() { reversed(ndim) } else { (0..ndim).collect() }),
+        'K' | 'k' => Ok(view::kept_order(view)),
+        _ => Err(PyValueError::new_err(format!(
+            "order must be one of 'C', 'F', 'A', or 'K' (got '{letter}')"
+        ))),
+    }
+}
+
+#[pymethods]
+impl NdArray {
+    /// A copy, in C order unless another is asked for. No memory is copied until one is written.
+    #[pyo3(signature = (order='C'))]
+    fn copy<'py>(slf: &Bound<'py, Self>, order: char) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let Some(array) = slf.get().array() else {
+            return slow::function(py, "method")?.call1((slf, "copy", (order,)));
+        };
+        owned(py, copied_in(py, array, &order_of(array.view(), order)?)?)
+    }
+
+    /// A copy in another dtype; its values are computed when they are needed.
+    #[pyo3(signature = (dtype, order='K', casting="unsafe", subok=true, copy=true))]
+    fn astype<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: &Bound<'py, PyAny>,
+        order: char,
+        casting: &str,
+        subok: bool,
+        copy: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let by_numpy = || -> PyResult<Bound<'py, PyAny>> {
+            let options = PyDict::new(py);
+            options.set_item("order", order)?;
+            options.set_item("casting", casting)?;
+            options.set_item("subok", subok)?;
+            options.set_item("copy", copy)?;
+            slow::function(py, "method")?.call1((slf, "astype", (dtype,), options))
+        };
+        let (Some(array), Some(to)) = (slf.get().array(), dtypes::from_any(dtype)?) else {
+            return by_numpy();
+        };
+        let rule = match casting {
+            "no" | "equiv" => Casting::No,
+            "safe" => Casting::Safe,
+            "same_kind" => Casting::SameKind,
+            "unsafe" => Casting::Unsafe,
+            _ => return by_numpy(),
+        };
+        let warns = array.dtype().kind() == Kind::Complex
+            && !matches!(to.kind(), Kind::Complex | Kind::Bool);
+        if warns || !can_cast(array.dtype(), to, rule) {
+            return by_numpy();
+        }
+        let wanted = order_of(array.view(), order)?;
+        if to == array.dtype() {
+            let same_order =
+                view::permuted(array.view(), &wanted).is_contiguous() || matches!(order, 'K' | 'k');
+            return match !copy && same_order {
+                true => Ok(slf.clone().into_any()),
+                false => owned(py, copied_in(py, array, &wanted)?),
+            };
+        }
+        let cast = exclusive(py, array.view().len(), || array.transposed(&wanted).cast(to));
+        let cast = cast?;
+        owned(py, cast.transposed(&view::moved(&wanted)))
+    }
+
+    /// Writes one value everywhere.
+    fn fill<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        slf.get().check_writeable()?;
+        slf.as_any().set_item(PyEllipsis::get(slf.py()), value)
+    }
+
+    /// One element as Python's number.
+    #[pyo3(signature = (*args))]
+    fn item<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.get().array() {
+            Some(array) if args.is_empty() && array.view().len() == 1 => {
+                let value = exclusive(py, 1, || array.element(array.view().offset))?;
+                scalars::to_python(py, value)
+            }
+            _ => slow::function(py, "item")?.call1((slf, args)),
+        }
+    }
+
+    /// The real part: a view.
+    #[getter]
+    fn real<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        match slf.get().array() {
+            Some(array) if array.dtype().kind() == Kind::Complex => {
+                NdArray::view_of(slf, part_of_complex(array.view(), 0))
+            }
+            Some(_) => Ok(slf.clone().into_any()),
+            None => slow::function(slf.py(), "attribute")?.call1((slf, "real")),
+        }
+    }
+
+    #[setter]
+    fn set_real<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        match slf.get().array() {
+            Some(_) => slf.getattr("real")?.set_item(PyEllipsis::get(slf.py()), value),
+            None => slf.getattr("_held")?.setattr("real", value),
+        }
+    }
+
+    /// The imaginary part: a view, or zeros that may not be written.
+    #[getter]
+    fn imag<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.get().array() {
+            Some(array) if array.dtype().kind() == Kind::Complex => {
+                let half = array.dtype().itemsize() / 2;
+                NdArray::view_of(slf, part_of_complex(array.view(), half))
+            }
+            Some(array) => {
+                let zero = Scalar::from_bytes(array.dtype(), &[0; 16][..array.dtype().itemsize()]);
+                let zeros = owned(py, Array::filled(array.session(), array.shape(), zero))?;
+                zeros.setattr("_writeable", false)?;
+                Ok(zeros)
+            }
+            None => slow::function(py, "attribute")?.call1((slf, "imag")),
+        }
+    }
+
+    #[setter]
+    fn set_imag<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        match slf.get().array() {
+            Some(array) if array.dtype().kind() == Kind::Complex => {
+                slf.getattr("imag")?.set_item(PyEllipsis::get(slf.py()), value)
+            }
+            Some(_) => Err(PyTypeError::new_err("array does not have imaginary part to set")),
+            None => slf.getattr("_held")?.setattr("imag", value),
+        }
+    }
+}
+
+fn part_of_complex(view: &View, at: usize) -> View {
+    View {
+        dtype: view.dtype.real(),
+        // Of no elements the base may have no bytes at all.
+        offset: if view.is_empty() { view.offset } else { view.offset + at },
+        shape: view.shape.clone(),
+        strides: view.strides.clone(),
+    }
+}
