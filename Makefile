@@ -20,6 +20,8 @@ test-rust: build
 test-python: build
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
 	$(BIN)/python -m pytest tests
+	# The same with nothing small enough to be computed at once: all of it lazy.
+	DAPPLED_AT_ONCE=0 $(BIN)/python -m pytest tests/array/test_programs.py tests/array/test_functions.py
 	$(BIN)/python -m mypy
 	$(BIN)/stubtest dappled._core
 

@@ -24,11 +24,15 @@ pub fn session(py: Python<'_>) -> PyResult<&'static Session> {
     Ok(SESSION.get_or_init(|| Session::with_limits(fabric, limits())))
 }
 
-/// From which size on arrays are in pieces (`DAPPLED_WHOLE_BELOW`, in bytes).
+/// From which size on arrays are treated as large: `DAPPLED_WHOLE_BELOW`, in bytes, and
+/// `DAPPLED_AT_ONCE`, in elements. A test sets them to 0.
 fn limits() -> Limits {
-    let said = std::env::var("DAPPLED_WHOLE_BELOW").ok().and_then(|text| text.parse().ok());
+    let said = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let usual = Limits::default();
-    Limits { whole_below: said.unwrap_or(usual.whole_below), ..usual }
+    Limits {
+        whole_below: said("DAPPLED_WHOLE_BELOW").unwrap_or(usual.whole_below),
+        at_once: said("DAPPLED_AT_ONCE").unwrap_or(usual.at_once),
+    }
 }
 
 /// How many ranks there are.
