@@ -5,7 +5,7 @@ BIN := .venv/bin
 CARGO_PROFILE := dappled
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: demo test test-rust test-python lint bench docs build clean
+.PHONY: demo test test-rust test-python lint bench bench-peers docs build clean
 
 demo: build  ## laplace with NumPy and with Dappled, and pictures of distributions
 	$(BIN)/python examples/show_distributions.py
@@ -32,10 +32,20 @@ lint: .venv/ready  ## formatting, clippy and ruff; warnings are errors
 	$(BIN)/ruff format --check .
 
 bench: build  ## the figures that the docs claim
-	$(BIN)/python benches/array.py
+	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/protocol.py
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
 	$(BIN)/python benches/laplace.py
+
+bench-peers: build .venv-peers/ready  ## the same workloads in C and in the peers that install
+	PYTHONPATH=python .venv-peers/bin/python benches/peers.py
+
+# Apart from .venv: a peer may want an older NumPy.
+.venv-peers/ready:
+	$(PYTHON) -m venv .venv-peers
+	for peer in numpy numba numexpr jax dask; do \
+	  .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check $$peer || true; done
+	touch $@
 
 docs: build  ## the pictures in docs/, made anew
 	cargo doc --locked --no-deps --profile $(CARGO_PROFILE) -p dappled-protocol
@@ -50,4 +60,4 @@ build: .venv/ready  ## the extension, into .venv
 	touch $@
 
 clean:
-	rm -rf .venv target demo-output
+	rm -rf .venv .venv-peers target demo-output

@@ -1,6 +1,6 @@
 """The same source with NumPy and with Dappled, in one run; beside them what is asked for.
 
-python benches/array.py [WORDS]: those workloads whose name has one of the words.
+python benches/speed.py [WORDS]: those workloads whose name has one of the words.
 """
 
 import subprocess
