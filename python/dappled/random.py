@@ -1,11 +1,15 @@
-"""`numpy.random`, over our arrays; without a seed, the same numbers on every rank."""
+"""`numpy.random`, over our arrays; without a seed, the same numbers on every rank.
+
+`default_rng(seed, parallel=True)` makes a `ParallelGenerator`.
+"""
 
 from dappled._entropy import seeded, share_global_state, shared
+from dappled._parallel_random import ParallelGenerator, or_parallel
 from dappled._submodule import submodule
 
 __getattr__, __dir__, __all__ = submodule(__name__)
 
-default_rng = seeded(__getattr__("default_rng"))
+default_rng = seeded(or_parallel(__getattr__("default_rng")))
 seed = seeded(__getattr__("seed"))
 Generator = __getattr__("Generator")
 Generator.__init__ = shared(Generator.__init__)

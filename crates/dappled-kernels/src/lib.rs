@@ -19,6 +19,7 @@
 //! execute            runs a program over all tiles, on all threads
 //! fold, tree         what folds values into one; NumPy's pairwise tree
 //! reduce, scan       reductions and scans of a fused program
+//! random             random numbers by their place
 //! ```
 //!
 //! An element's value depends neither on its place in a tile nor on the number of threads.
@@ -39,6 +40,7 @@ mod op;
 mod overlap;
 mod program;
 mod promote;
+mod random;
 mod reduce;
 mod rewrite;
 mod scalar;
@@ -63,6 +65,7 @@ pub use op::Op;
 pub use overlap::{is_injective, may_overlap};
 pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
+pub use random::{Draw, Stream, draw};
 pub use reduce::{
     Extreme, Reduction, Runs, arg_reduce, reduce, sum, sum_range, sum_range_flagged, values_range,
     values_range_flagged,

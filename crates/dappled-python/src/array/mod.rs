@@ -14,6 +14,7 @@ mod lending;
 mod operators;
 mod origin;
 mod placement;
+mod random;
 mod reducing;
 mod scalars;
 mod session;
@@ -43,5 +44,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reducing::accumulate, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::arg_reduce, module)?)?;
     module.add_function(wrap_pyfunction!(placement::from_piece, module)?)?;
+    module.add_function(wrap_pyfunction!(random::random, module)?)?;
     module.add_function(wrap_pyfunction!(session::memory_stats, module)?)
 }

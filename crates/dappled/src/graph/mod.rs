@@ -13,6 +13,7 @@
 //! assign, outside   a write
 //! fold              a reduction of memory that is whole; spread_fold, spread_sum: of pieces
 //! scan              running totals; where an extreme is
+//! random            random arrays, by the places of their elements
 //! fuse              pending nodes as one program
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
 //! notice            what operations signalled
@@ -39,6 +40,7 @@ mod outside;
 mod padding;
 mod place;
 mod quick;
+mod random;
 mod resolve;
 mod scan;
 mod session;

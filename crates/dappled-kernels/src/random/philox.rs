@@ -1,0 +1,138 @@
+//! Philox4x32 with 10 rounds (Salmon, Moraes, Dror, Shaw 2011): counters in, random bits out.
+
+use crate::kernels::Variant;
+
+/// The multipliers of a round, and what the keys grow by.
+const MULTIPLIERS: [u64; 2] = [0xD251_1F53, 0xCD9E_8D57];
+const GROWTH: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+const ROUNDS: usize = 10;
+const LOW: u64 = 0xFFFF_FFFF;
+
+/// Blocks that are computed side by side.
+const LANES: usize = 8;
+
+/// The random words of a seed: two for each block of counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Stream {
+    key: [u32; 2],
+    salt: u32,
+}
+
+impl Stream {
+    /// The stream of 96 bits of seed.
+    pub fn new(seed: [u32; 3]) -> Self {
+        Self { key: [seed[0], seed[1]], salt: seed[2] }
+    }
+
+    /// The words of these places, from `first` on.
+    pub(super) fn words(self, first: u64, out: &mut [u64]) {
+        match Variant::best() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the CPU has AVX2, or this would not be its best variant.
+            Variant::Avx2 => unsafe { words_avx2(self, first, out) },
+            _ => words(self, first, out),
+        }
+    }
+
+    /// More words for one place.
+    pub(super) fn again(self, place: u64) -> Again {
+        Again { stream: self, place, attempt: 0, left: None }
+    }
+
+    /// The two words of `LANES` blocks, one after the other. The third counter is 0 for the words
+    /// that every place has; attempts of a place are numbered in it.
+    #[inline(always)]
+    fn blocks(self, first: u64, attempt: u32) -> [[u64; 2]; LANES] {
+        let numbers: [u64; LANES] = std::array::from_fn(|lane| first.wrapping_add(lane as u64));
+        let mut counters = [
+            numbers.map(|number| number & LOW),
+            numbers.map(|number| number >> 32),
+            [u64::from(attempt); LANES],
+            [u64::from(self.salt); LANES],
+        ];
+        let mut key = self.key;
+        for _ in 0..ROUNDS {
+            round(&mut counters, key);
+            key = [key[0].wrapping_add(GROWTH[0]), key[1].wrapping_add(GROWTH[1])];
+        }
+        let [a, b, c, d] = counters;
+        std::array::from_fn(|lane| [a[lane] | b[lane] << 32, c[lane] | d[lane] << 32])
+    }
+}
+
+#[inline(always)]
+fn round(counters: &mut [[u64; LANES]; 4], key: [u32; 2]) {
+    let [a, b, c, d] = counters;
+    for lane in 0..LANES {
+        let (first, second) = (a[lane] * MULTIPLIERS[0], c[lane] * MULTIPLIERS[1]);
+        a[lane] = (second >> 32) ^ b[lane] ^ u64::from(key[0]);
+        b[lane] = second & LOW;
+        c[lane] = (first >> 32) ^ d[lane] ^ u64::from(key[1]);
+        d[lane] = first & LOW;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn words_avx2(stream: Stream, first: u64, out: &mut [u64]) {
+    words(stream, first, out);
+}
+
+#[inline(always)]
+fn words(stream: Stream, first: u64, out: &mut [u64]) {
+    let skipped = (first % 2) as usize;
+    let (head, rest) = out.split_at_mut(skipped.min(out.len()));
+    head.fill(stream.blocks(first / 2, 0)[0][1]);
+    let mut block = (first + skipped as u64) / 2;
+    for chunk in rest.chunks_mut(2 * LANES) {
+        let made = stream.blocks(block, 0);
+        chunk.copy_from_slice(&made.as_flattened()[..chunk.len()]);
+        block += LANES as u64;
+    }
+}
+
+/// Random words for one place beyond its first.
+pub(super) struct Again {
+    stream: Stream,
+    place: u64,
+    attempt: u32,
+    left: Option<u64>,
+}
+
+impl Again {
+    #[cold]
+    pub(super) fn word(&mut self) -> u64 {
+        self.left.take().unwrap_or_else(|| {
+            self.attempt += 1;
+            let [word, left] = self.stream.blocks(self.place, self.attempt)[0];
+            self.left = Some(left);
+            word
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answers that the authors of Philox publish for all zeros and all ones.
+    #[test]
+    fn known_answers() {
+        let zeros = Stream::new([0, 0, 0]).blocks(0, 0)[0];
+        assert_eq!(zeros, [0xe169_c58d_6627_e8d5, 0x9b00_dbd8_bc57_ac4c]);
+        let ones = Stream::new([u32::MAX; 3]).blocks(u64::MAX, u32::MAX)[0];
+        assert_eq!(ones, [0x41c8_3b0e_408f_276d, 0x6d54_51fd_a20b_c7c6]);
+    }
+
+    #[test]
+    fn words_by_their_place() {
+        let stream = Stream::new([5, 6, 7]);
+        let mut all = [0; 100];
+        stream.words(3, &mut all);
+        for (start, len) in [(0, 0), (1, 1), (2, 17), (7, 33), (50, 50)] {
+            let mut part = vec![0; len];
+            stream.words(3 + start as u64, &mut part);
+            assert_eq!(part, all[start..start + len]);
+        }
+    }
+}
