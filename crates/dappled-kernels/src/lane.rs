@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::space::{Extent, Run, Space, Track};
+use crate::turn::Turn;
 
 /// An operand of a run. The memory of all indices of the space is claimed while it lives.
 #[derive(Clone, Copy)]
@@ -36,6 +37,25 @@ impl Lane<'_> {
             // them; a register is memory of our own.
             unsafe { copy_strided(from, to, count, item) };
         }
+    }
+
+    /// Copies all rows of an extent's block into a register, from row to row [`pitch`] bytes.
+    pub fn gather_block(&self, extent: &Extent, out: &mut [u8]) {
+        let Run { column, len, .. } = extent.first;
+        let (first, rows) = (extent.block.start, extent.block.len());
+        let pitch = pitch(len, self.track.itemsize);
+        assert!(out.len() >= rows * pitch, "room for all rows");
+        let turn = Turn {
+            from: self.start(Run { row: first, column, len }),
+            stride: self.track.row_stride(),
+            to: out.as_mut_ptr(),
+            pitch,
+            rows,
+            columns: len,
+        };
+        // SAFETY: rows that lie beside each other, inside the claimed buffer; whoever holds a
+        // tile holds all of its block, so no other thread writes them.
+        unsafe { turn.run(self.track.itemsize) }
     }
 
     /// Copies a register to the elements at these indices.
@@ -102,4 +122,10 @@ unsafe fn copy_items<const N: usize>(from: (*const u8, isize), to: (*mut u8, isi
         // SAFETY: the caller's promise; `[u8; N]` needs no alignment.
         unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) };
     }
+}
+
+/// Bytes from one row of a block in a register to the next: not a power of two, whose rows would
+/// all meet in the same lines of the cache.
+pub(crate) fn pitch(len: usize, itemsize: usize) -> usize {
+    (len * itemsize).next_multiple_of(64) + 64
 }
