@@ -7,7 +7,7 @@ use dappled_kernels::{
 use super::evaluate::{buffers, gathered, operands};
 use super::fuse::{Fused, fused};
 use super::layout::Layout;
-use super::node::{Arg, Node, State};
+use super::node::{Arg, Node};
 use super::{Array, GraphError, Session, spread_fold};
 use crate::run::RunError;
 
@@ -84,7 +84,7 @@ pub(super) fn fold_here(
 ) -> Result<Array, GraphError> {
     let Values { fused, casts, .. } = values;
     let base = View::c_order(folding.dtype, &folding.folded(shape));
-    let memory = session.freed().memory(base.len() * folding.dtype.itemsize());
+    let (node, memory) = Node::fresh(session, base, Layout::Whole);
     let engine = session.engine(&fused.program)?;
     let buffers = buffers(session, &fused.inputs)?;
     let inputs = operands(&buffers, &fused.inputs)?;
@@ -96,10 +96,9 @@ pub(super) fn fold_here(
         initial: folding.initial,
         casts: *casts,
     };
-    let out = Memory::new(&memory, &base).map_err(RunError::from)?;
+    let out = Memory::new(&memory, &node.base).map_err(RunError::from)?;
     let folded = reduce(&engine, &inputs, &reduction, &out).map_err(RunError::from)?;
     note(session, values, &folded);
-    let node = Node::new(session, base, Layout::Whole, State::Stored(memory));
     Ok(Array::over(session, node))
 }
 

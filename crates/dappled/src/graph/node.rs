@@ -65,6 +65,13 @@ impl Node {
         Arc::new(Self { base, layout, state, read, freed })
     }
 
+    /// A node in memory of its own, which is still to be written.
+    pub fn fresh(session: &Session, base: View, layout: Layout) -> (Arc<Self>, Buffer) {
+        let bytes = layout.local(&base).len() * base.dtype.itemsize();
+        let memory = session.freed().memory(bytes);
+        (Self::new(session, base, layout, State::Stored(memory.clone())), memory)
+    }
+
     fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -16,8 +16,9 @@ use super::fold::{Folding, Values, fold_here};
 use super::fuse::{Fused, fused};
 use super::layout::Layout;
 use super::node::{Arg, Node, State};
+use super::spread::computed;
 use super::spread_sum::sum;
-use super::{Array, GraphError, Session, spread};
+use super::{Array, GraphError, Session};
 use crate::plan::for_reduction;
 use crate::run::RunError;
 use crate::view::{moved, permuted};
@@ -102,7 +103,8 @@ pub(super) fn here(
             let dtype = values.fused.program.dtype(values.fused.program.outputs[0]);
             let dtype = dtype.expect("a program has an output");
             let layout = Layout::split(target.clone(), dtype, session.fabric().rank());
-            let node = computed(session, &values.fused, dtype, &values.shape, layout)?;
+            let base = View::c_order(dtype, &values.shape);
+            let node = computed(session, &values.fused, base, layout)?;
             let (node, view) = piece(session, &node)?;
             fused(session, &Arg::Part(node, view), dtype)?
         }
@@ -117,27 +119,11 @@ fn piece(session: &Session, node: &Arc<Node>) -> Result<(Arc<Node>, View), Graph
     Ok((Node::new(session, view.clone(), Layout::Whole, state), view))
 }
 
-/// The values in memory, laid out so.
-fn computed(
-    session: &Session,
-    fused: &Fused,
-    dtype: DType,
-    shape: &[usize],
-    layout: Layout,
-) -> Result<Arc<Node>, GraphError> {
-    let base = View::c_order(dtype, shape);
-    let local = layout.local(&base);
-    let memory = session.freed().memory(local.len() * dtype.itemsize());
-    let node = Node::new(session, base.clone(), layout, State::Stored(memory.clone()));
-    spread::run(session, fused, &node, &base, &memory)?;
-    Ok(node)
-}
-
 /// What is folded in no simpler way: on every rank.
 fn gathered(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
     let (dtype, shape) = (folding.dtype, values.shape.clone());
-    let node = computed(session, &values.fused, dtype, &shape, Layout::Whole)?;
-    let base = node.base.clone();
+    let base = View::c_order(dtype, &shape);
+    let node = computed(session, &values.fused, base.clone(), Layout::Whole)?;
     let values = Values { fused: fused(session, &Arg::Part(node, base), dtype)?, ..values };
     fold_here(session, &values, folding, &shape)
 }
