@@ -95,10 +95,7 @@ pub fn update(
         .flatten()
     {
         Some(memory) => State::Stored(memory),
-        None => {
-            let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
-            State::Map(Map { request, dtype, args, weight }.into())
-        }
+        None => State::Map(Map::new(request, dtype, args).into()),
     };
     let layout = if matches!(state, State::Stored(_)) {
         Layout::Whole
@@ -118,7 +115,7 @@ fn in_memory_order(
         Arg::Part(_, view) => Some(view),
         Arg::Scalar(_) => None,
     });
-    let Some(order) = view::memory_order(&views.collect::<Few<&View>>(), shape.len()) else {
+    let Some(order) = result_order(&views.collect::<Few<&View>>(), shape.len()) else {
         return ask(args, shape);
     };
     let turned = args.into_iter().map(|arg| match arg {
@@ -127,6 +124,21 @@ fn in_memory_order(
     });
     let turned_shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     Ok(ask(turned.collect(), &turned_shape)?.transposed(&moved(&order)))
+}
+
+/// The order of a result's axes; None for C order. Where all operands are in F order, NumPy looks no
+/// further: it counts for axes of one element too.
+fn result_order(views: &[&View], ndim: usize) -> Option<Vec<usize>> {
+    match !views.is_empty() && views.iter().all(|view| view::is_reversed(view)) {
+        true => Some((0..ndim).rev().collect()),
+        false => view::memory_order(views, ndim),
+    }
+}
+
+/// A cast, laid out in C order whatever its operand is.
+pub fn cast_in_c_order(array: &Array, request: Request) -> Result<Array, GraphError> {
+    let asked = Asked { request, dtype: array.dtype(), args: [array.arg()].into_iter().collect() };
+    element_wise(array.session(), asked, array.shape(), array.versions.is_lent())
 }
 
 /// An operation on arguments of one shape.
@@ -148,12 +160,16 @@ fn element_wise(
     if small && let Some(memory) = computed(session, &request, dtype, &args, base.len())? {
         return Ok(Array::whole(session, base, memory));
     }
-    let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
+    let map = Map::new(request, dtype, args);
     let layout = session.layout(base.dtype, shape);
-    let state = State::Map(Map { request, dtype, args, weight }.into());
-    let node = Node::new(session, base, layout, state);
-    if small || at_once || weight > HEAVIEST {
+    let at_once = small || at_once || map.weight > HEAVIEST;
+    let together = map.is_spread || !layout.is_whole();
+    let node = Node::new(session, base, layout, State::Map(map.into()));
+    if at_once {
         value(session, &node)?;
+        return Ok(Array::over(session, node));
     }
-    Ok(Array::over(session, node))
+    let array = Array::over(session, node);
+    session.pending().add(&array.versions, together);
+    Ok(array)
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::{Buffer, DType, Fold, Runs, View};
+use dappled_kernels::{Buffer, DType, Fold, View};
 use dappled_protocol::slice::{Item, Key};
 use dappled_protocol::{Distribution, Held};
 use num_complex::{Complex32, Complex64};
@@ -21,9 +21,9 @@ use super::spread_sum::sum;
 use super::{Array, GraphError, Session};
 use crate::plan::for_reduction;
 use crate::run::RunError;
-use crate::view::{moved, permuted};
 
-/// Folds values of which some are in pieces. Collective.
+/// Folds values of which some are in pieces, their axes in the order of memory: a transposed array
+/// lies as what it was transposed from. Collective.
 pub(super) fn folded(
     session: &Session,
     values: Values,
@@ -32,27 +32,6 @@ pub(super) fn folded(
     if values.shape.contains(&0) || values.shape.is_empty() {
         return gathered(session, values, folding);
     }
-    // Axes in the order of memory: so a transposed array lies as what it was transposed from.
-    let item = folding.dtype.itemsize();
-    let order = Runs::new(&values.shape, &values.strides, item, values.casts).axes;
-    let back = moved(&order);
-    let axes = folding.axes.iter().map(|&axis| back[axis]).collect();
-    let folding = Folding { axes, ..folding.clone() };
-    Ok(in_order(session, turned(values, &order), &folding)?.transposed(&back))
-}
-
-fn turned(values: Values, order: &[usize]) -> Values {
-    let inputs = values.fused.inputs.into_iter();
-    let inputs = inputs.map(|(node, view)| (node, permuted(&view, order))).collect();
-    Values {
-        fused: Fused { inputs, ..values.fused },
-        shape: order.iter().map(|&axis| values.shape[axis]).collect(),
-        strides: order.iter().map(|&axis| values.strides[axis]).collect(),
-        casts: values.casts,
-    }
-}
-
-fn in_order(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
     let exact = folding.dtype.is_integral() || !matches!(folding.fold, Fold::Add | Fold::Multiply);
     let sums = folding.fold == Fold::Add && folding.initial.is_some();
     match folding.dtype {
