@@ -1,6 +1,6 @@
 //! Operations, element by element: shape, dtype and errors now, values when they are needed.
 
-use dappled_kernels::{Axes, DType, Scalar, View};
+use dappled_kernels::{Axes, DType, Op, Scalar, View};
 
 use super::evaluate::value;
 use super::layout::Layout;
@@ -43,6 +43,13 @@ impl Operand<'_> {
         }
     }
 
+    fn dtype(&self) -> DType {
+        match self {
+            Operand::Scalar(value) => value.dtype(),
+            Operand::Array(array) => array.dtype(),
+        }
+    }
+
     fn is_lent(&self) -> bool {
         matches!(self, Operand::Array(array) if array.versions.is_lent())
     }
@@ -58,7 +65,13 @@ pub fn map(
     let shape = common_shape(operands)?;
     let args: Few<Arg> = operands.iter().map(|operand| operand.arg(&shape)).collect();
     let at_once = operands.iter().any(Operand::is_lent);
-    in_memory_order(args, &shape, |args, shape| {
+    // Where nothing is cast or repeated, NumPy looks no further than to see that all is in F order.
+    let is_plain = request.op != Op::Select
+        && operands.iter().enumerate().all(|(at, operand)| {
+            shape_of(operand).is_none_or(|own| *own == *shape)
+                && operand.dtype() == request.op.argument(dtype, at)
+        });
+    in_memory_order(args, &shape, is_plain, |args, shape| {
         element_wise(session, Asked { request, dtype, args }, shape, at_once)
     })
 }
@@ -109,30 +122,26 @@ pub fn update(
 fn in_memory_order(
     args: Few<Arg>,
     shape: &[usize],
+    is_plain: bool,
     ask: impl FnOnce(Few<Arg>, &[usize]) -> Result<Array, GraphError>,
 ) -> Result<Array, GraphError> {
     let views = args.iter().filter_map(|arg| match arg {
         Arg::Part(_, view) => Some(view),
         Arg::Scalar(_) => None,
     });
-    let Some(order) = result_order(&views.collect::<Few<&View>>(), shape.len()) else {
-        return ask(args, shape);
+    let views = views.collect::<Few<&View>>();
+    let reversed = is_plain && views.iter().all(|view| view::is_reversed(view));
+    let order = match reversed {
+        true => Some((0..shape.len()).rev().collect()),
+        false => view::memory_order(&views, shape.len()),
     };
+    let Some(order) = order else { return ask(args, shape) };
     let turned = args.into_iter().map(|arg| match arg {
         Arg::Part(node, view) => Arg::Part(node, permuted(&view, &order)),
         scalar => scalar,
     });
     let turned_shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     Ok(ask(turned.collect(), &turned_shape)?.transposed(&moved(&order)))
-}
-
-/// The order of a result's axes; None for C order. Where all operands are in F order, NumPy looks no
-/// further: it counts for axes of one element too.
-fn result_order(views: &[&View], ndim: usize) -> Option<Vec<usize>> {
-    match !views.is_empty() && views.iter().all(|view| view::is_reversed(view)) {
-        true => Some((0..ndim).rev().collect()),
-        false => view::memory_order(views, ndim),
-    }
 }
 
 /// A cast, laid out in C order whatever its operand is.
