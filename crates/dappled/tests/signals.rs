@@ -89,20 +89,20 @@ fn a_sync_computes_what_all_ranks_hold() {
             let spread = a.redistributed(&session.blocks(&[30])).unwrap();
             let mut held: Vec<(u64, Array)> =
                 (0..100).map(|number| (number, spread.multiply(number as f64).unwrap())).collect();
-            held.retain(|(number, _)| number % 5 != rank || number % 3 == 0);
+            held.retain(|(number, _)| number % 5 != rank || number.is_multiple_of(3));
             session.sync().unwrap();
             let state = |array: &Array| array.explain().unwrap().contains("stored");
             let stored: Vec<u64> =
                 held.iter().filter(|(_, array)| state(array)).map(|(number, _)| *number).collect();
             let values: Vec<f64> = held
                 .iter()
-                .filter(|(number, _)| number % 3 == 0)
+                .filter(|(number, _)| number.is_multiple_of(3))
                 .map(|(_, array)| array.to_vec::<f64>().unwrap()[7])
                 .collect();
             session.sync().unwrap();
             (stored, values)
         });
-        let everywhere = |number: &u64| number % 3 == 0 || number % 5 >= ranks;
+        let everywhere = |number: &u64| number.is_multiple_of(3) || number % 5 >= ranks;
         let wanted: Vec<u64> = (0..100).filter(everywhere).collect();
         let values: Vec<f64> = (0..100).step_by(3).map(|number| 2.0 * number as f64).collect();
         for found in found {

@@ -57,28 +57,36 @@ fn policy(py: Python<'_>) -> PyResult<u32> {
     Ok(error_state(py)? | errors)
 }
 
+/// The filters of warnings as they were, and whether they make errors of ours.
+struct Seen {
+    filters: Py<PyList>,
+    len: usize,
+    first: Option<Py<PyAny>>,
+    errors: bool,
+}
+
 /// Would a RuntimeWarning be an error, by Python's filters? These are a list that Python changes at
 /// its beginning or end, or replaces.
 fn warnings_are_errors(py: Python<'_>) -> PyResult<bool> {
     static MODULE: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
-    static LAST: Mutex<Option<(Py<PyList>, usize, Option<Py<PyAny>>, bool)>> = Mutex::new(None);
+    static LAST: Mutex<Option<Seen>> = Mutex::new(None);
     let import = || PyResult::Ok(py.import("warnings")?.dict().unbind());
     let module = MODULE.get_or_try_init(py, import)?.bind(py);
     let filters = module.get_item(intern!(py, "filters"))?;
     let Some(Ok(filters)) = filters.map(Bound::cast_into::<PyList>) else { return Ok(false) };
     let (len, first) = (filters.len(), filters.get_item(0).ok());
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((known, known_len, known_first, errors)) = &*last
-        && known.is(&filters)
-        && *known_len == len
-        && known_first.as_ref().map(Py::as_ptr) == first.as_ref().map(Bound::as_ptr)
+    if let Some(seen) = &*last
+        && seen.filters.is(&filters)
+        && seen.len == len
+        && seen.first.as_ref().map(Py::as_ptr) == first.as_ref().map(Bound::as_ptr)
     {
-        return Ok(*errors);
+        return Ok(seen.errors);
     }
     drop(last.take());
     drop(last);
     let errors = slow::function(py, "warnings_are_errors")?.call0()?.extract()?;
-    let now = (filters.unbind(), len, first.map(Bound::unbind), errors);
+    let now = Seen { filters: filters.unbind(), len, first: first.map(Bound::unbind), errors };
     *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
     Ok(errors)
 }

@@ -125,16 +125,7 @@ fn in_memory_order(
     is_plain: bool,
     ask: impl FnOnce(Few<Arg>, &[usize]) -> Result<Array, GraphError>,
 ) -> Result<Array, GraphError> {
-    let views = args.iter().filter_map(|arg| match arg {
-        Arg::Part(_, view) => Some(view),
-        Arg::Scalar(_) => None,
-    });
-    let views = views.collect::<Few<&View>>();
-    let reversed = is_plain && views.iter().all(|view| view::is_reversed(view));
-    let order = match reversed {
-        true => Some((0..shape.len()).rev().collect()),
-        false => view::memory_order(&views, shape.len()),
-    };
+    let order = order_of(&args, shape.len(), is_plain);
     let Some(order) = order else { return ask(args, shape) };
     let turned = args.into_iter().map(|arg| match arg {
         Arg::Part(node, view) => Arg::Part(node, permuted(&view, &order)),
@@ -142,6 +133,19 @@ fn in_memory_order(
     });
     let turned_shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     Ok(ask(turned.collect(), &turned_shape)?.transposed(&moved(&order)))
+}
+
+/// The order of the axes; None for C order.
+fn order_of(args: &[Arg], ndim: usize, is_plain: bool) -> Option<Vec<usize>> {
+    let views = args.iter().filter_map(|arg| match arg {
+        Arg::Part(_, view) => Some(view),
+        Arg::Scalar(_) => None,
+    });
+    let views = views.collect::<Few<&View>>();
+    match is_plain && views.iter().all(|view| view::is_reversed(view)) {
+        true => Some((0..ndim).rev().collect()),
+        false => view::memory_order(&views, ndim),
+    }
 }
 
 /// A cast, laid out in C order whatever its operand is.
