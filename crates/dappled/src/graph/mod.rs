@@ -19,6 +19,7 @@
 //! notice            what operations signalled
 //! place, explain    where it lies; what would be done
 //! padding           copies of what other ranks own
+//! pending           what is held and not computed yet
 //! cache, tag        what is worked out once; what ranks must agree on
 //! ```
 //!
@@ -38,6 +39,7 @@ mod node;
 mod notice;
 mod outside;
 mod padding;
+mod pending;
 mod place;
 mod quick;
 mod random;
@@ -54,7 +56,7 @@ mod versions;
 
 pub use array::Array;
 pub use fold::Folding;
-pub use map::{Operand, map};
+pub use map::{Operand, cast_in_c_order, map};
 pub use memory::MemoryStats;
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
