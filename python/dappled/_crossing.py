@@ -23,7 +23,7 @@ from dappled._tables import PROXIED
 
 # What a list may be full of without being searched for arrays.
 _PLAIN = {bool, int, float, complex, str, bytes, type(None), *numpy.sctypeDict.values()}
-_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial, core.function)
 
 
 # Who holds a result while it is handed back: the caller, this module, and who counts.

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy
 
+from dappled import _choosing
 from dappled._crossing import Crossing
 from dappled._line import called_by_user
+from dappled._native import native
 from dappled._piecewise import piecewise
 from dappled._ufuncs import call, called
 
@@ -68,6 +72,19 @@ def method(
     return crossing.back(called_by_user(theirs, *crossing.over(args), **over))
 
 
+def reduction(array: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+    """A method that is the function of the same name, as NumPy's has the same parameters."""
+    return getattr(import_module("dappled"), name)(array, *args, **(kwargs or {}))
+
+
+def clip(array: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+    """The method `clip`, with all that NumPy allows."""
+    return _clip(array, *args, **(kwargs or {}))
+
+
+_clip = native(inspect.getattr_static(numpy.ndarray, "clip"), "dappled.ndarray")(_choosing.clip)
+
+
 def attribute(array: Any, name: str) -> Any:
     """An attribute of NumPy's array."""
     crossing = Crossing(f"ndarray.{name}", writeable=True)
@@ -114,7 +131,11 @@ def _warn(message: str, place: Any) -> None:
     if place is None:
         warnings.warn(message, RuntimeWarning, stacklevel=1)
         return
-    code, line, scope = place
+    code, instruction, scope = place
+    line = next(
+        (line for start, stop, line in code.co_lines() if start <= instruction < stop and line),
+        code.co_firstlineno,
+    )
     registry = scope.setdefault("__warningregistry__", {})
     module = scope.get("__name__", "<unknown>")
     warnings.warn_explicit(message, RuntimeWarning, code.co_filename, line, module, registry)

@@ -3,22 +3,22 @@
 use dappled::graph::{Array, Operand};
 use dappled::protocol::slice::Item;
 use dappled::view::{Indexed, indexed};
-use dappled_kernels::{Casting, DType, Kind, Scalar, Weak, can_cast};
+use dappled_kernels::{Axes, Casting, DType, Kind, Scalar, View, Weak, can_cast};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 
-use super::class::NdArray;
+use super::class::{NdArray, element};
 use super::exclusive::exclusive;
 use super::given::{Argument, argument};
 use super::{scalars, slow};
 use crate::errors::Raise;
 
 /// A key of basic indexing; None if it is another.
-fn basic(key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Item>>> {
+fn basic(key: &Bound<'_, PyAny>) -> PyResult<Option<Axes<Item>>> {
     match key.cast::<PyTuple>() {
-        Ok(items) => items.iter().map(|part| item(&part)).collect(),
-        Err(_) => Ok(item(key)?.map(|item| vec![item])),
+        Ok(items) => items.iter_borrowed().map(|part| item(&part)).collect(),
+        Err(_) => Ok(item(key)?.map(|item| [item].into_iter().collect())),
     }
 }
 
@@ -52,6 +52,31 @@ fn unpacked(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
     }
 }
 
+/// The place in the base of the one element that a key names by Python's ints. None for any other
+/// key, and where there is no such element.
+fn place(view: &View, key: &Bound<'_, PyAny>) -> Option<usize> {
+    let mut offset = view.offset as isize;
+    match key.cast_exact::<PyTuple>() {
+        Ok(items) if items.len() == view.shape.len() => {
+            for (axis, item) in items.iter_borrowed().enumerate() {
+                offset += distance(view, axis, &item)?;
+            }
+        }
+        Err(_) if view.shape.len() == 1 => offset += distance(view, 0, key)?,
+        _ => return None,
+    }
+    Some(offset as usize)
+}
+
+fn distance(view: &View, axis: usize, item: &Bound<'_, PyAny>) -> Option<isize> {
+    if !item.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    let (index, size) = (item.extract::<i64>().ok()?, view.shape[axis] as i64);
+    let at = if index < 0 { index + size } else { index };
+    (0..size).contains(&at).then(|| at as isize * view.strides[axis])
+}
+
 fn selected(array: &Array, items: &[Item]) -> PyResult<Indexed> {
     indexed(array.view(), items).map_err(|error| dappled::graph::GraphError::from(error).raise())
 }
@@ -67,6 +92,17 @@ fn fits(value: &Argument<'_>, target: DType) -> bool {
         Argument::Weak(Weak::Complex, _) => target.kind() == Kind::Complex,
         Argument::Weak(..) => !value.overflows(target),
     }
+}
+
+/// A number in the dtype of an array, if it is one that is written as it is.
+fn fitting(object: &Bound<'_, PyAny>, target: DType) -> Option<Scalar> {
+    if target == DType::Float64
+        && let Some(value) = scalars::float64(object)
+    {
+        return Some(Scalar::new(value));
+    }
+    let (weak, value) = scalars::weak(object)?;
+    fits(&Argument::Weak(weak, value), target).then(|| value.cast(target))
 }
 
 /// Is a float's whole part surely inside an integer dtype?
@@ -85,17 +121,19 @@ impl NdArray {
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let (Some(array), Some(items)) = (slf.get().array(), basic(key)?) else {
-            return slow::function(py, "getitem")?.call1((slf, key));
-        };
-        let found = selected(array, &items)?;
-        match found.is_element {
-            true => {
-                let offset = found.view.offset;
-                scalars::to_numpy(py, exclusive(py, 1, || array.element(offset))?)
+        if let Some(array) = slf.get().array() {
+            if let Some(offset) = place(array.view(), key) {
+                return scalars::to_numpy(py, element(py, array, offset)?);
             }
-            false => NdArray::view_of(slf, found.view),
+            if let Some(items) = basic(key)? {
+                let found = selected(array, &items)?;
+                return match found.is_element {
+                    true => scalars::to_numpy(py, element(py, array, found.view.offset)?),
+                    false => NdArray::view_of(slf, found.view),
+                };
+            }
         }
+        slow::function(py, "getitem")?.call1((slf, key))
     }
 
     fn __setitem__<'py>(
@@ -106,6 +144,13 @@ impl NdArray {
         let py = slf.py();
         let own = slf.get();
         own.check_writeable()?;
+        if let Some(array) = own.array()
+            && let Some(offset) = place(array.view(), key)
+            && let Some(value) = fitting(value, array.dtype())
+            && array.write_ready(offset, value)
+        {
+            return Ok(());
+        }
         if let (Some(array), Some(items)) = (own.array(), basic(key)?)
             && let Some(value) = argument(value)?
             && fits(&value, array.dtype())

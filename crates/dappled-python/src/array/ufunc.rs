@@ -5,13 +5,16 @@ use dappled::graph::{
     ufunc_over,
 };
 use dappled_kernels::{Casting, DType, Kind, Op, Scalar, can_cast};
-use pyo3::Borrowed;
+use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyTuple};
 
+use super::call::is_number;
 use super::class::{NdArray, result};
+use super::conversion::wrap;
 use super::exclusive::exclusive;
 use super::given::{Argument, argument};
+use super::lending::lent;
 use super::origin::{must_report, origin};
 use super::session::session;
 use super::slow;
@@ -25,9 +28,6 @@ pub fn apply<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(result) = common_case(py, op, objects)? {
-        return Ok(result);
-    }
     match native(py, op, objects)? {
         Some(result) => Ok(result),
         None => slow::ufunc(py, op.numpy_name(), objects),
@@ -71,11 +71,15 @@ fn number(op: Op, array: &Array, object: &Bound<'_, PyAny>) -> Option<Scalar> {
     plain.then(|| Scalar::new(number.value()).cast(array.dtype()))
 }
 
-fn native<'py>(
+/// An operation here; None where an argument or the loop is not native.
+pub fn native<'py>(
     py: Python<'py>,
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Some(result) = common_case(py, op, objects)? {
+        return Ok(Some(result));
+    }
     let mut arguments = Few::new();
     for object in objects {
         match argument(object)? {
@@ -174,6 +178,31 @@ pub fn updated<'py>(
     Ok(true)
 }
 
+/// An operation by NumPy's ufunc itself, on numbers and on arrays of ours that are all here; None
+/// for other arguments, and on several ranks.
+pub fn by_numpy<'py>(
+    ufunc: &Bound<'py, PyAny>,
+    objects: &[&Bound<'py, PyAny>],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = ufunc.py();
+    if session(py)?.fabric().size() > 1 {
+        return Ok(None);
+    }
+    let mut arguments: Few<Bound<'py, PyAny>> = Few::new();
+    for object in objects {
+        match (ours(object), is_number(object)) {
+            (Some(array), _) => arguments.push(lent(py, array, false)?),
+            (None, true) => arguments.push((*object).clone()),
+            (None, false) => return Ok(None),
+        }
+    }
+    let made = ufunc.call1(PyTuple::new(py, arguments)?)?;
+    match made.cast_into_exact::<PyUntypedArray>() {
+        Ok(array) => Ok(Some(wrap(&array, true)?.into_any())),
+        Err(other) => Ok(Some(other.into_inner())),
+    }
+}
+
 /// NumPy compares int64 with uint64 exactly, though they promote to float64.
 fn is_exact(op: Op, given: &[Given<'_>], dtype: DType) -> bool {
     let integral = |given: &Given<'_>| given.dtype().is_none_or(DType::is_integral);
@@ -225,12 +254,12 @@ impl Ufunc {
         if let (Some(op), None) = (slf.get().op, kwargs)
             && args.len() == op.arity()
         {
-            let objects: Few<Borrowed<'_, 'py, PyAny>> = args.iter_borrowed().collect();
-            let objects: Few<&Bound<'py, PyAny>> = objects.iter().map(|object| &**object).collect();
-            if let Some(result) = common_case(py, op, &objects)? {
-                return Ok(result);
-            }
-            if let Some(result) = native(py, op, &objects)? {
+            let found = match (args.get_item(0)?, op.arity()) {
+                (only, 1) => native(py, op, &[&only])?,
+                (first, 2) => native(py, op, &[&first, &args.get_item(1)?])?,
+                _ => None,
+            };
+            if let Some(result) = found {
                 return Ok(result);
             }
         }

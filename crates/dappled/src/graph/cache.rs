@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dappled_kernels::{Axes, DType, Interpreter, Program};
 use dappled_protocol::Distribution;
@@ -19,6 +19,8 @@ const MOST: usize = 256;
 pub(super) struct Known {
     /// Programs ready to run.
     pub programs: Cache<Program, Arc<Interpreter>>,
+    /// The program that gives what it reads, by the dtype.
+    pub readers: [OnceLock<Arc<Interpreter>>; DType::ALL.len()],
     /// Where arrays lie if nobody says. Equal ones share one layout, and are soon compared.
     pub layouts: Cache<(DType, Axes<usize>), Layout>,
     /// Distributions of arrays that are whole on every rank.

@@ -10,8 +10,10 @@
 //! ```text
 //! array, versions   the array: a view of a box that holds the current version
 //! resolve, map      an operation: dtype, shape, layout, then a node
+//! quick, small      a small one, computed at once; element: one element
 //! assign, outside   a write
 //! fold              a reduction of memory that is whole; spread_fold, spread_sum: of pieces
+//! quick_fold        of a small array that is ready; moments: means and variances
 //! scan              running totals; where an extreme is
 //! fuse              pending nodes as one program
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
@@ -26,6 +28,7 @@
 mod array;
 mod assign;
 mod cache;
+mod element;
 mod evaluate;
 mod explain;
 mod fold;
@@ -33,12 +36,14 @@ mod fuse;
 mod layout;
 mod map;
 mod memory;
+mod moments;
 mod node;
 mod notice;
 mod outside;
 mod padding;
 mod place;
 mod quick;
+mod quick_fold;
 mod resolve;
 mod scan;
 mod session;
@@ -53,6 +58,7 @@ pub use array::Array;
 pub use fold::Folding;
 pub use map::{Operand, map};
 pub use memory::MemoryStats;
+pub use moments::{Moment, MomentOf};
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
 pub use quick::{Beside, quick_alike};

@@ -87,8 +87,10 @@ fn alike(
 fn plain_memory(array: &Array, like: &View) -> Option<Buffer> {
     let view = array.view();
     let plain = view.dtype == like.dtype && view.shape == like.shape && view.is_contiguous();
-    let memory =
-        plain.then(|| array.versions.with_current(|node| node.whole_memory())).flatten()?;
+    if !plain {
+        return None;
+    }
+    let memory = array.versions.with_current(|node| node.whole_memory().cloned())?;
     let aligned = (memory.as_ptr().addr() + view.offset).is_multiple_of(view.dtype.itemsize());
     aligned.then_some(memory)
 }
