@@ -20,6 +20,7 @@ __all__ = [
     "from_distarray",
     "from_piece",
     "full",
+    "function",
     "gather",
     "leave",
     "memory_stats",

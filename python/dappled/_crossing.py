@@ -82,6 +82,8 @@ class Crossing:
             alone = _is_alone(value, holders)
             return self._array_back(value, alone)
         if kind is list or isinstance(value, tuple):
+            if _PLAIN.issuperset(map(type, value)):
+                return value
             return _rebuilt(value, [self.back(item, _HOLDERS + 1) for item in value])
         if kind is dict:
             items = {key: self.back(item) for key, item in value.items()}

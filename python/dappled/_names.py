@@ -39,14 +39,14 @@ NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names
 
 def of_numpy(name: str) -> Any:
     """What `dappled.name` is."""
-    theirs = _attribute(numpy, name) if name not in NATIVE else getattr(numpy, name, None)
     if name in NATIVE:
         ours = getattr(import_module(f"dappled.{NATIVE[name]}"), name)
     else:
-        ours = converted(theirs, name, "dappled")
-    if name in core.function._names:
-        return dressed(core.function(name, ours, theirs), theirs, "dappled")
-    return ours
+        ours = converted(_attribute(numpy, name), name, "dappled")
+    if name not in core.function._names:
+        return ours
+    theirs = getattr(numpy, name)
+    return dressed(core.function(name, ours, theirs), theirs, "dappled")
 
 
 def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:

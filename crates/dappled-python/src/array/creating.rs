@@ -45,7 +45,7 @@ fn filled<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
         Some(dtype) => dtypes::known(&dtype)?,
     };
     let (Some(shape), Some(dtype)) = (plain_shape(&shape), dtype) else { return Ok(None) };
-    made(shape.py(), &shape.lengths, Scalar::new(number).cast(dtype))
+    made(shape.py(), &shape.lengths, whole(number, dtype))
 }
 
 /// Like an array of ours that lies in C order.
@@ -57,7 +57,7 @@ fn filled_like<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
     let Ok(like) = like.cast_exact::<NdArray>() else { return Ok(None) };
     match like.get().array() {
         Some(array) if array.view().is_contiguous() => {
-            made(like.py(), array.shape(), Scalar::new(number).cast(array.dtype()))
+            made(like.py(), array.shape(), whole(number, array.dtype()))
         }
         _ => Ok(None),
     }
@@ -81,6 +81,14 @@ fn in_dtype(weak: Weak, value: Scalar, dtype: DType) -> Option<Scalar> {
     let fits = !Argument::Weak(weak, value).overflows(dtype);
     let kept = value.dtype().kind() <= dtype.kind();
     (fits && kept).then(|| value.cast(dtype))
+}
+
+/// A small whole number of a dtype.
+fn whole(number: i8, dtype: DType) -> Scalar {
+    match number {
+        0 => Scalar::from_bytes(dtype, &[0; 16][..dtype.itemsize()]),
+        _ => Scalar::new(number).cast(dtype),
+    }
 }
 
 fn made<'py>(py: Python<'py>, shape: &[usize], value: Scalar) -> Made<'py> {
@@ -109,7 +117,7 @@ pub fn eye<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
 }
 
 /// What NumPy has made, and nobody else has.
-fn fresh(made: Bound<'_, PyAny>) -> Made<'_> {
+pub fn fresh(made: Bound<'_, PyAny>) -> Made<'_> {
     match made.cast_into_exact::<PyUntypedArray>() {
         Ok(array) => Ok(Some(wrap(&array, true)?.into_any())),
         Err(_) => Ok(None),

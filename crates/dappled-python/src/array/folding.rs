@@ -154,7 +154,7 @@ pub fn var<'py>(call: &Call<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> Found<'py> 
 #[pymethods]
 impl NdArray {
     /// Are all elements along an axis, or all at all, true?
-    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, axis=None, out=None, **kwargs)")]
+    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, axis=None, out=None, keepdims=False, *, where=True)")]
     fn all<'py>(
         slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
@@ -164,7 +164,7 @@ impl NdArray {
     }
 
     /// Is any element along an axis, or any at all, true?
-    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, axis=None, out=None, **kwargs)")]
+    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, axis=None, out=None, keepdims=False, *, where=True)")]
     fn any<'py>(
         slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,

@@ -9,8 +9,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 
 use super::class::{NdArray, element};
+use super::creating::fresh;
 use super::exclusive::exclusive;
 use super::given::{Argument, argument};
+use super::lending::lent;
+use super::session::session;
 use super::{scalars, slow};
 use crate::errors::Raise;
 
@@ -114,6 +117,18 @@ fn small_enough(value: Scalar, target: DType) -> bool {
         && (number >= 0.0 || target.kind() == Kind::Signed)
 }
 
+/// What an array of places or of truths selects, by NumPy, where all is here: always a copy.
+fn taken<'py>(own: &NdArray, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let (py, key) = (key.py(), key.cast_exact::<NdArray>().ok());
+    let key = key.and_then(|key| key.get().array()).filter(|key| !key.shape().is_empty());
+    match (own.array(), key) {
+        (Some(own), Some(key)) if session(py)?.fabric().size() == 1 => {
+            fresh(lent(py, own, false)?.get_item(lent(py, key, false)?)?)
+        }
+        _ => Ok(None),
+    }
+}
+
 #[pymethods]
 impl NdArray {
     fn __getitem__<'py>(
@@ -133,7 +148,10 @@ impl NdArray {
                 };
             }
         }
-        slow::function(py, "getitem")?.call1((slf, key))
+        match taken(slf.get(), key)? {
+            Some(found) => Ok(found),
+            None => slow::function(py, "getitem")?.call1((slf, key)),
+        }
     }
 
     fn __setitem__<'py>(

@@ -1,18 +1,17 @@
 //! Operations, element by element, on whatever Python hands over.
 
 use dappled::graph::{
-    Array, Beside, Given, GraphError, Request, Session, common, loop_dtype, quick_alike, ufunc_in,
-    ufunc_over,
+    Array, Beside, Given, GraphError, Request, Session, common, loop_dtype, quick_alike,
+    quick_over, ufunc_in, ufunc_over,
 };
 use dappled_kernels::{Casting, DType, Kind, Op, Scalar, can_cast};
-use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyTuple};
 
 use super::call::is_number;
 use super::class::{NdArray, result};
-use super::conversion::wrap;
-use super::exclusive::exclusive;
+use super::creating::fresh;
+use super::exclusive::{exclusive, quickly};
 use super::given::{Argument, argument};
 use super::lending::lent;
 use super::origin::{must_report, origin};
@@ -43,10 +42,8 @@ fn common_case<'py>(
     let (array, beside) = match objects {
         [array] => (ours(array), Some(Beside::Nothing)),
         [left, right] => match (ours(left), ours(right)) {
-            (Some(left), Some(right)) => (Some(left), Some(Beside::Array(right))),
-            (Some(left), None) => (Some(left), number(op, left, right).map(Beside::After)),
             (None, Some(right)) => (Some(right), number(op, right, left).map(Beside::Before)),
-            (None, None) => return Ok(None),
+            (left, _) => (left, left.and_then(|left| beside(op, left, right))),
         },
         _ => return Ok(None),
     };
@@ -54,9 +51,17 @@ fn common_case<'py>(
     if array.shape().is_empty() {
         return Ok(None);
     }
-    match exclusive(py, 1, || quick_alike(op, array, beside))? {
+    match quickly(py, || quick_alike(op, array, beside))? {
         Some(array) => Ok(Some(Bound::new(py, NdArray::owned(array))?.into_any())),
         None => Ok(None),
+    }
+}
+
+/// What comes after an array, if it is the commonest.
+fn beside<'a>(op: Op, array: &Array, object: &'a Bound<'_, PyAny>) -> Option<Beside<'a>> {
+    match ours(object) {
+        Some(other) => Some(Beside::Array(other)),
+        None => number(op, array, object).map(Beside::After),
     }
 }
 
@@ -157,7 +162,13 @@ pub fn updated<'py>(
     own: &NdArray,
     other: &Bound<'py, PyAny>,
 ) -> PyResult<bool> {
-    let (Some(target), Some(other)) = (own.array(), argument(other)?) else { return Ok(false) };
+    let Some(target) = own.array() else { return Ok(false) };
+    if let Some(beside) = beside(op, target, other)
+        && quickly(py, || quick_over(op, target, beside))?
+    {
+        return Ok(true);
+    }
+    let Some(other) = argument(other)? else { return Ok(false) };
     let arguments = [Argument::Ours(target), other];
     let given: Few<_> = arguments.iter().map(Argument::given).collect();
     let Some(dtype) = native_loop(op, &arguments, &given) else { return Ok(false) };
@@ -197,10 +208,7 @@ pub fn by_numpy<'py>(
         }
     }
     let made = ufunc.call1(PyTuple::new(py, arguments)?)?;
-    match made.cast_into_exact::<PyUntypedArray>() {
-        Ok(array) => Ok(Some(wrap(&array, true)?.into_any())),
-        Err(other) => Ok(Some(other.into_inner())),
-    }
+    Ok(fresh(made.clone())?.or(Some(made)))
 }
 
 /// NumPy compares int64 with uint64 exactly, though they promote to float64.

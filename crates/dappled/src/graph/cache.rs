@@ -1,7 +1,7 @@
 //! What was worked out before, by what it was worked out from: a loop works it out once.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, Hash};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -9,6 +9,7 @@ use dappled_kernels::{Axes, DType, Interpreter, Program};
 use dappled_protocol::Distribution;
 
 use super::layout::Layout;
+use super::tag::Words;
 use crate::plan::{Plan, Through};
 
 /// So many are kept; then all are dropped, which costs little.
@@ -34,7 +35,7 @@ pub(super) struct Known {
 /// Where a base lies, and how a view runs through it.
 pub(super) type Seen = (Distribution, Through);
 
-pub(super) struct Cache<K, V>(Mutex<HashMap<K, V>>);
+pub(super) struct Cache<K, V>(Mutex<HashMap<K, V, BuildHasherDefault<Words>>>);
 
 impl<K, V> Default for Cache<K, V> {
     fn default() -> Self {

@@ -61,7 +61,7 @@ pub use memory::MemoryStats;
 pub use moments::{Moment, MomentOf};
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
-pub use quick::{Beside, quick_alike};
+pub use quick::{Beside, quick_alike, quick_over};
 pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
 pub use session::{Limits, Session};
 pub use versions::Loan;

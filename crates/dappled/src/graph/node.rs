@@ -18,8 +18,10 @@ pub(crate) struct Node {
     pub base: View,
     /// Which rank has which of its elements.
     pub layout: Layout,
-    /// This rank's memory, once it is known: found without a lock, being looked for most often.
-    memory: OnceLock<Buffer>,
+    /// This rank's memory, where it is known from the start: found without a lock.
+    given: Option<Buffer>,
+    /// This rank's memory, once it was computed.
+    computed: OnceLock<Buffer>,
     /// What was asked for, as long as the memory is not known.
     asked: Mutex<Option<Asked>>,
     /// Was it computed as a part of something else before? The next time it is stored.
@@ -69,37 +71,40 @@ pub(crate) enum Arg {
 
 impl Node {
     pub fn new(session: &Session, base: View, layout: Layout, state: State) -> Arc<Self> {
-        let (memory, asked) = match state {
-            State::Stored(memory) => (OnceLock::from(memory), None),
-            State::Full(value) => (OnceLock::new(), Some(Asked::Full(value))),
-            State::Map(map) => (OnceLock::new(), Some(Asked::Map(map))),
+        let (given, asked) = match state {
+            State::Stored(memory) => (Some(memory), None),
+            State::Full(value) => (None, Some(Asked::Full(value))),
+            State::Map(map) => (None, Some(Asked::Map(map))),
         };
         let (asked, read) = (Mutex::new(asked), AtomicBool::new(false));
         let worth = base.len() * base.dtype.itemsize() >= WORTH;
         let freed = worth.then(|| session.freed().clone());
-        Arc::new(Self { base, layout, memory, asked, read, freed })
+        Arc::new(Self { base, layout, given, computed: OnceLock::new(), asked, read, freed })
     }
 
     fn asked(&self) -> MutexGuard<'_, Option<Asked>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    #[inline]
+    fn memory(&self) -> Option<&Buffer> {
+        self.given.as_ref().or_else(|| self.computed.get())
+    }
+
     pub fn state(&self) -> State {
-        if let Some(memory) = self.memory.get() {
+        if let Some(memory) = self.memory() {
             return State::Stored(memory.clone());
         }
         match &*self.asked() {
             Some(Asked::Full(value)) => State::Full(*value),
             Some(Asked::Map(map)) => State::Map(map.clone()),
-            None => {
-                State::Stored(self.memory.get().expect("stored before it is forgotten").clone())
-            }
+            None => State::Stored(self.memory().expect("stored before it is forgotten").clone()),
         }
     }
 
     /// From now on its value is known.
     pub fn store(&self, memory: Buffer) {
-        let _ = self.memory.set(memory);
+        let _ = self.computed.set(memory);
         let forgotten = self.asked().take();
         drop(forgotten);
     }
@@ -107,7 +112,7 @@ impl Node {
     /// Its memory, if that is known and all of it is here.
     #[inline]
     pub fn whole_memory(&self) -> Option<&Buffer> {
-        self.memory.get().filter(|_| self.layout.is_whole())
+        self.memory().filter(|_| self.layout.is_whole())
     }
 
     /// Notes that it was computed on the way to something else, and says whether it was before.
@@ -126,7 +131,7 @@ impl Node {
 /// Local, and no message: the garbage may be collected at different times on different ranks.
 impl Drop for Node {
     fn drop(&mut self) {
-        if let Some(memory) = self.memory.take() {
+        if let Some(memory) = self.given.take().or_else(|| self.computed.take()) {
             match &self.freed {
                 Some(freed) => freed.keep(memory),
                 None => keep_small(memory),

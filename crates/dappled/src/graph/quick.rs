@@ -4,7 +4,7 @@
 use dappled_kernels::element::word_bytes;
 use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, View, apply_flagged};
 
-use super::memory::small_memory;
+use super::memory::{keep_small, small_memory};
 use super::notice::Request;
 use super::{Array, Given, GraphError};
 use crate::run::RunError;
@@ -56,12 +56,48 @@ pub fn quick_alike(op: Op, array: &Array, beside: Beside<'_>) -> Result<Option<A
     }
 }
 
+/// The same written over the array; false if this is not the commonest case.
+pub fn quick_over(op: Op, target: &Array, beside: Beside<'_>) -> Result<bool, GraphError> {
+    let view = target.view();
+    // An integer power may raise instead of writing.
+    let raises = op == Op::Power && view.dtype.is_integral();
+    if raises || !op.has_loop(view.dtype) || op.result(view.dtype) != view.dtype {
+        return Ok(false);
+    }
+    let Some(out) = memory_of(op, op.numpy_name(), target, beside)? else { return Ok(false) };
+    let (start, bytes) = (view.offset, view.len() * view.dtype.itemsize());
+    let written = target.versions.with_writable(|memory| {
+        memory.write().ok()?[start..start + bytes].copy_from_slice(&out.read().ok()?);
+        Some(())
+    });
+    match written {
+        Some(()) => keep_small(out),
+        None => {
+            let base = View::c_order(view.dtype, &view.shape);
+            target.assign(&Array::whole(target.session(), base, out))?;
+        }
+    }
+    Ok(true)
+}
+
 fn alike(
     op: Op,
     name: &'static str,
     array: &Array,
     beside: Beside<'_>,
 ) -> Result<Option<Array>, GraphError> {
+    let Some(out) = memory_of(op, name, array, beside)? else { return Ok(None) };
+    let base = View::c_order(op.result(array.dtype()), array.shape());
+    Ok(Some(Array::whole(array.session(), base, out)))
+}
+
+/// The result's memory.
+fn memory_of(
+    op: Op,
+    name: &'static str,
+    array: &Array,
+    beside: Beside<'_>,
+) -> Result<Option<Buffer>, GraphError> {
     let (session, view) = (array.session(), array.view());
     let (dtype, len) = (view.dtype, view.len());
     if len == 0 || len > session.limits().at_once {
@@ -80,7 +116,7 @@ fn alike(
         },
     };
     session.notices().add(name, flags, None);
-    Ok(Some(Array::whole(session, View::c_order(op.result(dtype), &view.shape), out)))
+    Ok(Some(out))
 }
 
 /// The memory of an array that is like a view, lies in C order, and is all here.
