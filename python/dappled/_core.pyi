@@ -404,7 +404,8 @@ class ufunc:
         dtype: Any = None,
         out: Any = None,
         keepdims: bool = False,
-        **kwargs: Any,
+        initial: Any = ...,
+        where: Any = True,
     ) -> Any: ...
     def reduceat(self, *args: Any, **kwargs: Any) -> Any: ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import warnings
@@ -16,6 +17,7 @@ from dappled._crossing import Crossing
 from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import piecewise
+from dappled._rebind import rebound, rewrapped
 from dappled._ufuncs import call, called
 
 __all__ = ["attribute", "call", "getitem", "in_place", "item", "method", "setitem", "ufunc"]
@@ -73,8 +75,15 @@ def method(
 
 
 def reduction(array: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-    """A method that is the function of the same name, as NumPy's has the same parameters."""
-    return getattr(import_module("dappled"), name)(array, *args, **(kwargs or {}))
+    """A method that is a function of NumPy's, written in Python."""
+    return _reduction(name)(array, *args, **(kwargs or {}))
+
+
+@functools.cache
+def _reduction(name: str) -> Callable[..., Any]:
+    theirs = import_module("numpy._core._methods")
+    private = {"max": "_amax", "min": "_amin"}.get(name, f"_{name}")
+    return (rewrapped if name == "mean" else rebound)(getattr(theirs, private))
 
 
 def clip(array: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:

@@ -4,15 +4,16 @@ use dappled::graph::{
     Array, Beside, Given, GraphError, Request, Session, common, loop_dtype, quick_alike,
     quick_over, ufunc_in, ufunc_over,
 };
-use dappled_kernels::{Casting, DType, Kind, Op, Scalar, can_cast};
+use dappled_kernels::{Casting, DType, Kind, Op, Scalar, Weak, can_cast};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple};
 
 use super::call::is_number;
 use super::class::{NdArray, result};
 use super::creating::fresh;
 use super::exclusive::{exclusive, quickly};
 use super::given::{Argument, argument};
+use super::indexing::written;
 use super::lending::lent;
 use super::origin::{must_report, origin};
 use super::session::session;
@@ -69,11 +70,30 @@ fn ours<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Array> {
     object.cast_exact::<NdArray>().ok()?.get().array()
 }
 
-/// A Python float beside floats, in their dtype. (Some powers are other operations.)
+/// A Python number beside an array whose dtype has it. (Some powers are other operations.)
 fn number(op: Op, array: &Array, object: &Bound<'_, PyAny>) -> Option<Scalar> {
-    let number = object.cast_exact::<PyFloat>().ok()?;
-    let plain = array.dtype().kind() == Kind::Float && op != Op::Power;
-    plain.then(|| Scalar::new(number.value()).cast(array.dtype()))
+    let (dtype, kind) = (array.dtype(), array.dtype().kind());
+    if op == Op::Power {
+        return None;
+    }
+    if let Ok(number) = object.cast_exact::<PyFloat>() {
+        return (kind == Kind::Float).then(|| Scalar::new(number.value()).cast(dtype));
+    }
+    if !object.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    let number: i64 = object.extract().ok()?;
+    match kind {
+        // What every float has exactly.
+        Kind::Float if (-2048..=2048).contains(&number) => {
+            Some(Scalar::new(number as f64).cast(dtype))
+        }
+        Kind::Signed | Kind::Unsigned => {
+            let value = Scalar::new(number);
+            (!Argument::Weak(Weak::Int, value).overflows(dtype)).then(|| value.cast(dtype))
+        }
+        _ => None,
+    }
 }
 
 /// An operation here; None where an argument or the loop is not native.
@@ -178,6 +198,12 @@ pub fn updated<'py>(
     };
     if !fits || !can_cast(op.result(dtype), target.dtype(), Casting::SameKind) {
         return Ok(false);
+    }
+    // What may raise by value is known before anything is written.
+    if op == Op::Power && dtype.is_integral() {
+        let Some(powers) = computed(py, op, &arguments)? else { return Ok(false) };
+        let powers = argument(&powers)?;
+        return powers.map_or(Ok(false), |powers| written(py, target, &powers).map(|()| true));
     }
     let size = largest(&given);
     let request = request(py, op, size)?;

@@ -103,7 +103,8 @@ impl Array {
     fn quotient(&self, sum: Scalar, divisor: i64) -> Scalar {
         let wide = sum.cast(DType::Float64).get::<f64>().unwrap_or(f64::NAN);
         let quotient = wide / divisor as f64;
-        if quotient.is_subnormal() {
+        let is_exact = quotient.mul_add(divisor as f64, -wide) == 0.0;
+        if quotient.abs() < f64::MIN_POSITIVE && !is_exact {
             self.session().notices().add("scalar divide", Flags::UNDERFLOW, None);
         }
         Scalar::new(quotient).cast(sum.dtype())
