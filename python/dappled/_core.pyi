@@ -20,6 +20,7 @@ __all__ = [
     "from_distarray",
     "from_piece",
     "full",
+    "function",
     "gather",
     "leave",
     "memory_stats",
@@ -405,9 +406,18 @@ class ufunc:
         dtype: Any = None,
         out: Any = None,
         keepdims: bool = False,
-        **kwargs: Any,
+        initial: Any = ...,
+        where: Any = True,
     ) -> Any: ...
     def reduceat(self, *args: Any, **kwargs: Any) -> Any: ...
+
+@final
+class function:
+    _names: tuple[str, ...]
+    def __new__(cls, name: str, general: Any, numpy: Any) -> function: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, object: Any, _class: Any = None, /) -> Any: ...
+    def __reduce__(self) -> str: ...
 
 @final
 class Memory: ...

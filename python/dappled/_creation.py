@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -16,6 +17,7 @@ from dappled._views import viewed
 
 NATIVE_KINDS = "biufc"  # dtypes that the core fills itself
 _LIKE = ("K", "k", "A", "a", "C", "c", "F", "f")
+_LOST = {"i": "fc", "u": "fc", "f": "c"}
 _ORDERS = {"C": "C", "c": "C", "F": "F", "f": "F", None: "C"}
 
 
@@ -98,6 +100,13 @@ def full(
     if not isinstance(fill_value, bool | int | float | complex | numpy.number | numpy.bool):
         return NotImplemented
     kind = numpy.dtype(dtype) if dtype is not None else numpy.asarray(fill_value).dtype
+    # What is lost in the dtype NumPy refuses, or warns of.
+    if numpy.min_scalar_type(fill_value).kind in _LOST.get(kind.kind, ""):
+        return NotImplemented
+    if isinstance(fill_value, int) and kind.kind in "iu":
+        bounds = numpy.iinfo(kind)
+        if not bounds.min <= fill_value <= bounds.max:
+            return NotImplemented
     return _filled(shape, fill_value, kind, order, device)
 
 
@@ -161,13 +170,16 @@ def _filled(shape: Any, value: Any, dtype: Any, order: Any, device: Any) -> Any:
 
 def _sizes(shape: Any) -> tuple[int, ...] | None:
     """A shape as plain numbers, if it is a good one."""
+    if isinstance(shape, bool):
+        return None
     if hasattr(shape, "__index__"):
         shape = (shape,)
     try:
         sizes = tuple(map(operator.index, shape))
     except TypeError:
         return None
-    return sizes if all(0 <= size < 2**48 for size in sizes) else None
+    fits = all(0 <= size < 2**48 for size in sizes) and math.prod(sizes) < 2**48
+    return sizes if fits else None
 
 
 def _is_ordered(array: Any, order: str | None) -> bool:

@@ -23,7 +23,7 @@ from dappled._tables import PROXIED
 
 # What a list may be full of without being searched for arrays.
 _PLAIN = {bool, int, float, complex, str, bytes, type(None), *numpy.sctypeDict.values()}
-_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial, core.function)
 
 
 # Who holds a result while it is handed back: the caller, this module, and who counts.
@@ -82,6 +82,8 @@ class Crossing:
             alone = _is_alone(value, holders)
             return self._array_back(value, alone)
         if kind is list or isinstance(value, tuple):
+            if _PLAIN.issuperset(map(type, value)):
+                return value
             return _rebuilt(value, [self.back(item, _HOLDERS + 1) for item in value])
         if kind is dict:
             items = {key: self.back(item) for key, item in value.items()}

@@ -151,21 +151,6 @@ def _as_function(name: str) -> Callable[..., Any]:
     return _method(name, method)
 
 
-def _reduction(name: str) -> Callable[..., Any]:
-    """A reduction; asked for in the simplest way, straight from the core."""
-    ufunc = _FOLDS[name]
-    function = _as_function(name)
-
-    def method(self: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if not (args or kwargs) and self.ndim:
-            result = core.reduce(self, ufunc, axis)
-            if result is not None:
-                return result
-        return function(self, axis, *args, **kwargs)
-
-    return _method(name, method)
-
-
 def _native_method(name: str) -> Callable[..., Any]:
     make = native(inspect.getattr_static(numpy.ndarray, name), "dappled.ndarray")
     return make(getattr(_choosing, name))
@@ -178,15 +163,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
     "resize": _resize,
     "setflags": _setflags,
 }
-_FUNCTIONS = ("argmax", "argmin", "mean", "repeat", "std", "var")
-_FOLDS = {
-    "all": "logical_and",
-    "any": "logical_or",
-    "max": "maximum",
-    "min": "minimum",
-    "prod": "multiply",
-    "sum": "add",
-}
+_FUNCTIONS = ("argmax", "argmin", "repeat")
 OWN: dict[str, Any] = {
     "__bool__": _single(bool),
     "__class_getitem__": classmethod(_parametrized),
@@ -207,6 +184,5 @@ OWN: dict[str, Any] = {
     **_views.METHODS,
     **{name: _method(name, function) for name, function in _NAMED.items()},
     **{name: _as_function(name) for name in _FUNCTIONS},
-    **{name: _reduction(name) for name in _FOLDS},
-    **{name: _native_method(name) for name in ("clip", "cumprod", "cumsum", "round")},
+    **{name: _native_method(name) for name in ("cumprod", "cumsum", "round")},
 }

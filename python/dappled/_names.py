@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy
 
-from dappled._array import ufuncs
+from dappled._array import core, ufuncs
 from dappled._crossing import proxy_of
-from dappled._fallback import adopt
+from dappled._fallback import adopt, dressed
 from dappled._rebind import rebound, rewrapped
 from dappled._tables import FOREIGN, REBOUND, REWRAPPED
 
@@ -40,8 +40,13 @@ NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names
 def of_numpy(name: str) -> Any:
     """What `dappled.name` is."""
     if name in NATIVE:
-        return getattr(import_module(f"dappled.{NATIVE[name]}"), name)
-    return converted(_attribute(numpy, name), name, "dappled")
+        ours = getattr(import_module(f"dappled.{NATIVE[name]}"), name)
+    else:
+        ours = converted(_attribute(numpy, name), name, "dappled")
+    if name not in core.function._names:
+        return ours
+    theirs = getattr(numpy, name)
+    return dressed(core.function(name, ours, theirs), theirs, "dappled")
 
 
 def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:

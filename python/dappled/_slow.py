@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy
 
+from dappled import _choosing
 from dappled._crossing import Crossing
 from dappled._line import called_by_user
+from dappled._native import native
 from dappled._piecewise import piecewise
+from dappled._rebind import rebound, rewrapped
 from dappled._ufuncs import call, called
 
 __all__ = ["attribute", "call", "getitem", "in_place", "item", "method", "setitem", "ufunc"]
@@ -66,6 +72,26 @@ def method(
     over = {key: crossing.over(value) for key, value in (kwargs or {}).items()}
     theirs = getattr(crossing.over(array), name)
     return crossing.back(called_by_user(theirs, *crossing.over(args), **over))
+
+
+def reduction(array: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+    """A method that is a function of NumPy's, written in Python."""
+    return _reduction(name)(array, *args, **(kwargs or {}))
+
+
+@functools.cache
+def _reduction(name: str) -> Callable[..., Any]:
+    theirs = import_module("numpy._core._methods")
+    private = {"max": "_amax", "min": "_amin"}.get(name, f"_{name}")
+    return (rewrapped if name == "mean" else rebound)(getattr(theirs, private))
+
+
+def clip(array: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+    """The method `clip`, with all that NumPy allows."""
+    return _clip(array, *args, **(kwargs or {}))
+
+
+_clip = native(inspect.getattr_static(numpy.ndarray, "clip"), "dappled.ndarray")(_choosing.clip)
 
 
 def attribute(array: Any, name: str) -> Any:
@@ -135,7 +161,11 @@ def _warn(message: str, place: Any) -> None:
     if place is None:
         warnings.warn(message, RuntimeWarning, stacklevel=1)
         return
-    code, line, scope = place
+    code, instruction, scope = place
+    line = next(
+        (line for start, stop, line in code.co_lines() if start <= instruction < stop and line),
+        code.co_firstlineno,
+    )
     registry = scope.setdefault("__warningregistry__", {})
     module = scope.get("__name__", "<unknown>")
     warnings.warn_explicit(message, RuntimeWarning, code.co_filename, line, module, registry)

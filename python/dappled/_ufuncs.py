@@ -108,21 +108,21 @@ def _reduce(
     dtype: Any = None,
     out: Any = None,
     keepdims: bool = False,
-    **kwargs: Any,
+    initial: Any = numpy._NoValue,
+    where: Any = True,
 ) -> Any:
-    initial = kwargs.get("initial", ...)
-    where = kwargs.get("where", True)
     native = isinstance(array, core.ndarray) and where is True and initial is not None
     kind = _folded_in(self, array, dtype, out) if native else dtype
     if native and array.ndim and _may_hold(out, kind, "same_kind"):
-        start = None if initial is ... else initial
+        start = None if initial is numpy._NoValue else initial
         result = core.reduce(array, self.__name__, axis, kind, bool(keepdims), start)
         if result is not None and out is None:
             return result
         if result is not None and _fits(result, out):
             out[...] = result
             return out
-    options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims, **kwargs}
+    options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
+    options |= {"initial": initial, "where": where}
     return called(self._numpy, "reduce", (array,), options)
 
 

@@ -4,12 +4,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dappled::graph::Array;
-use dappled_kernels::View;
+use dappled_kernels::{Scalar, View};
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::conversion::shape_argument;
+use super::conversion::axes_argument;
 use super::exclusive::exclusive;
 use super::{dtypes, scalars};
 use crate::errors::Raise;
@@ -161,7 +161,7 @@ impl NdArray {
             Value::Ours(shaped) => shaped.last(),
         };
         let view = shaped.array.view();
-        let shape = dappled::view::resolved(&shape_argument(shape)?, view.len());
+        let shape = dappled::view::resolved(&axes_argument(shape)?, view.len());
         let shape = shape.map_err(|error| Raise::raise(dappled::graph::GraphError::from(error)))?;
         let reshaped = dappled::view::reshaped(view, &shape).ok_or_else(|| {
             PyAttributeError::new_err(
@@ -285,13 +285,18 @@ impl NdArray {
     }
 }
 
+/// The element at this place of the base.
+pub fn element(py: Python<'_>, array: &Array, offset: usize) -> PyResult<Scalar> {
+    match array.ready_element(offset) {
+        Some(value) => Ok(value),
+        None => exclusive(py, 1, || array.element(offset)),
+    }
+}
+
 /// An array as a result of an operation: NumPy gives a scalar where there is no axis.
 pub fn result(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     match array.shape().is_empty() {
-        true => {
-            let value = exclusive(py, 1, || array.element(array.view().offset))?;
-            scalars::to_numpy(py, value)
-        }
+        true => scalars::to_numpy(py, element(py, &array, array.view().offset)?),
         false => Ok(Bound::new(py, NdArray::owned(array))?.into_any()),
     }
 }

@@ -1,7 +1,7 @@
 //! Between NumPy's arrays and ours.
 
 use dappled::graph::Array;
-use dappled_kernels::Scalar;
+use dappled_kernels::{Axes, Scalar};
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -19,16 +19,19 @@ use super::{dtypes, given};
 #[pyo3(signature = (array, fresh=false))]
 pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>, fresh: bool) -> PyResult<Bound<'py, NdArray>> {
     let py = array.py();
+    let session = session(py)?;
+    let memory = borrowed(array);
+    if fresh && session.fabric().size() == 1 {
+        if let Some((memory, view)) = memory {
+            return Bound::new(py, NdArray::owned(Array::adopted(session, memory, view)));
+        }
+    }
     let writeable: bool = array.getattr("flags")?.getattr("writeable")?.extract()?;
     let base = array.getattr("base")?;
     let base = (!base.is_none()).then(|| base.unbind());
-    let Some((memory, view)) = borrowed(array) else {
+    let Some((memory, view)) = memory else {
         return Bound::new(py, NdArray::held(array.clone().into_any().unbind(), base, writeable));
     };
-    let session = session(py)?;
-    if fresh && session.fabric().size() == 1 {
-        return Bound::new(py, NdArray::owned(Array::adopted(session, memory, view)));
-    }
     let foreign = Array::foreign(session, memory, view);
     match session.fabric().size() {
         1 => Bound::new(py, NdArray::foreign(foreign, base, writeable)),
@@ -64,7 +67,7 @@ pub fn full<'py>(
 ) -> PyResult<Option<Bound<'py, NdArray>>> {
     let Some(dtype) = dtypes::from_any(dtype)? else { return Ok(None) };
     let Some(value) = one_value(value)? else { return Ok(None) };
-    let mut shape = lengths(&shape_argument(shape)?)?;
+    let mut shape = lengths(&axes_argument(shape)?)?;
     let backwards = matches!(order, 'F' | 'f');
     if backwards {
         shape.reverse();
@@ -87,16 +90,14 @@ fn lengths(shape: &[i64]) -> PyResult<Vec<usize>> {
     lengths.map_err(|_| PyValueError::new_err("negative dimensions are not allowed"))
 }
 
-/// A shape: one int, or a sequence of them.
-pub fn shape_argument(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
-    axes_argument(object)
-}
-
 /// One int, or a sequence of them.
-pub fn axes_argument(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+pub fn axes_argument(object: &Bound<'_, PyAny>) -> PyResult<Axes<i64>> {
+    if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+        return tuple.iter_borrowed().map(|item| as_int(&item)).collect();
+    }
     let is_sequence = object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>();
     if !is_sequence && let Ok(number) = as_int(object) {
-        return Ok(vec![number]);
+        return Ok([number].into_iter().collect());
     }
     let not_ints = |_| {
         let class = object.get_type().name().map_or("object".to_string(), |name| name.to_string());

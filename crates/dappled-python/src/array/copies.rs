@@ -2,12 +2,12 @@
 
 use dappled::graph::{Array, cast_in_c_order};
 use dappled::view;
-use dappled_kernels::{Casting, Kind, Op, Scalar, View, can_cast};
+use dappled_kernels::{Axes, Casting, Kind, Op, Scalar, View, can_cast};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
 
-use super::class::NdArray;
+use super::class::{NdArray, element};
 use super::exclusive::exclusive;
 use super::shapes::{owned, reversed};
 use super::ufunc::asked;
@@ -15,24 +15,36 @@ use super::{dtypes, scalars, slow};
 
 /// A copy whose axes lie in this order in memory.
 fn copied_in(py: Python<'_>, array: &Array, order: &[usize]) -> PyResult<Array> {
+    if order.is_sorted() {
+        return exclusive(py, array.view().len(), || array.copied());
+    }
     let turned = array.transposed(order);
     let copy = exclusive(py, turned.view().len(), || turned.copied())?;
     Ok(copy.transposed(&view::moved(order)))
 }
 
 /// The order of axes that NumPy's letter means for a copy of this view.
-pub fn order_of(view: &View, letter: char) -> PyResult<Vec<usize>> {
+pub fn order_of(view: &View, letter: char) -> PyResult<Axes<usize>> {
     let ndim = view.shape.len();
     let is_f = || view.transposed().is_contiguous() && !view.is_contiguous();
     match letter {
         'C' | 'c' => Ok((0..ndim).collect()),
         'F' | 'f' => Ok(reversed(ndim)),
         'A' | 'a' => Ok(if is_f() { reversed(ndim) } else { (0..ndim).collect() }),
-        'K' | 'k' => Ok(view::kept_order(view)),
+        'K' | 'k' => Ok(view::kept_order(view).into()),
         _ => Err(PyValueError::new_err(format!(
             "order must be one of 'C', 'F', 'A', or 'K' (got '{letter}')"
         ))),
     }
+}
+
+/// A copy in an order that NumPy's letter means.
+pub fn copied<'py>(slf: &Bound<'py, NdArray>, order: char) -> PyResult<Bound<'py, PyAny>> {
+    let py = slf.py();
+    let Some(array) = slf.get().array() else {
+        return slow::function(py, "method")?.call1((slf, "copy", (order,)));
+    };
+    owned(py, copied_in(py, array, &order_of(array.view(), order)?)?)
 }
 
 #[pymethods]
@@ -40,11 +52,7 @@ impl NdArray {
     /// A copy, in C order unless another is asked for. No memory is copied until one is written.
     #[pyo3(signature = (order='C'))]
     fn copy<'py>(slf: &Bound<'py, Self>, order: char) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let Some(array) = slf.get().array() else {
-            return slow::function(py, "method")?.call1((slf, "copy", (order,)));
-        };
-        owned(py, copied_in(py, array, &order_of(array.view(), order)?)?)
+        copied(slf, order)
     }
 
     /// A copy in another dtype; its values are computed when they are needed.
@@ -111,8 +119,7 @@ impl NdArray {
         let py = slf.py();
         match slf.get().array() {
             Some(array) if args.is_empty() && array.view().len() == 1 => {
-                let value = exclusive(py, 1, || array.element(array.view().offset))?;
-                scalars::to_python(py, value)
+                scalars::to_python(py, element(py, array, array.view().offset)?)
             }
             _ => slow::function(py, "item")?.call1((slf, args)),
         }

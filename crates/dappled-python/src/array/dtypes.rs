@@ -4,6 +4,7 @@ use dappled_kernels::DType;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyString, PyType};
 
 /// NumPy's numbers of its types, in the order of [`DType::ALL`].
 const NUMBERS: [i32; 14] = [0, 1, 3, 5, 7, 2, 4, 6, 8, 23, 11, 12, 14, 15];
@@ -14,7 +15,7 @@ const LONG_LONG: [(i32, DType); 2] = [(9, DType::Int64), (10, DType::UInt64)];
 pub fn to_numpy(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
     static KNOWN: PyOnceLock<Vec<Py<PyAny>>> = PyOnceLock::new();
     let known = KNOWN.get_or_try_init(py, || -> PyResult<Vec<Py<PyAny>>> {
-        let class = py.import("numpy")?.getattr("dtype")?;
+        let class = class(py)?;
         DType::ALL.iter().map(|dtype| Ok(class.call1((dtype.name(),))?.unbind())).collect()
     })?;
     Ok(known[dtype as usize].bind(py).clone())
@@ -32,10 +33,56 @@ pub fn from_numpy(descr: &Bound<'_, PyArrayDescr>) -> Option<DType> {
 
 /// Our dtype of anything that NumPy takes for a dtype; None if it is not native.
 pub fn from_any(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
+    match known(object)? {
+        Some(dtype) => Ok(Some(dtype)),
+        None if is_dtype(object) => Ok(None),
+        None => by_numpy(object),
+    }
+}
+
+fn by_numpy(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
+    let descr = class(object.py())?.call1((object,))?;
+    Ok(descr.cast::<PyArrayDescr>().ok().and_then(from_numpy))
+}
+
+/// NumPy's class of dtypes.
+fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let import = || -> PyResult<Py<PyAny>> { Ok(py.import("numpy")?.getattr("dtype")?.unbind()) };
+    Ok(CLASS.get_or_try_init(py, import)?.bind(py))
+}
+
+pub fn is_dtype(object: &Bound<'_, PyAny>) -> bool {
+    object.cast::<PyArrayDescr>().is_ok()
+}
+
+/// Our dtype of what is commonly given for one: a dtype object, a class of numbers, a string. None
+/// if it is something else, or not native.
+pub fn known(object: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
+    static SEEN: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     if let Ok(descr) = object.cast::<PyArrayDescr>() {
         return Ok(from_numpy(descr));
     }
-    let class = object.py().import("numpy")?.getattr("dtype")?;
-    let descr = class.call1((object,))?;
-    Ok(descr.cast::<PyArrayDescr>().ok().and_then(from_numpy))
+    if !object.is_exact_instance_of::<PyString>() && !object.is_exact_instance_of::<PyType>() {
+        return Ok(None);
+    }
+    let seen = SEEN.get_or_try_init(object.py(), || numbers(object.py()))?.bind(object.py());
+    let Some(found) = seen.get_item(object)? else { return Ok(None) };
+    Ok(DType::ALL.get(found.extract::<usize>()?).copied())
+}
+
+/// The classes and strings that stand for a dtype, and its place.
+fn numbers(py: Python<'_>) -> PyResult<Py<PyDict>> {
+    let seen = PyDict::new(py);
+    for (place, dtype) in DType::ALL.into_iter().enumerate() {
+        let descr = to_numpy(py, dtype)?;
+        seen.set_item(descr.getattr("type")?, place)?;
+        seen.set_item(dtype.name(), place)?;
+        seen.set_item(&descr.getattr("str")?.extract::<String>()?[1..], place)?;
+    }
+    seen.set_item(py.get_type::<PyFloat>(), DType::Float64 as usize)?;
+    seen.set_item(py.get_type::<PyInt>(), DType::Int64 as usize)?;
+    seen.set_item(py.get_type::<PyBool>(), DType::Bool as usize)?;
+    seen.set_item(py.get_type::<PyComplex>(), DType::Complex128 as usize)?;
+    Ok(seen.unbind())
 }

@@ -2,7 +2,7 @@
 
 use dappled::graph::{Array, Given};
 use dappled_kernels::{DType, Scalar, Weak};
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -66,7 +66,8 @@ fn theirs<'a>(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Argument<'a>
         .map(|(memory, view)| Argument::Theirs(Box::new(Array::foreign(session, memory, view)))))
 }
 
-fn is_generic(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Is it a scalar of NumPy's?
+pub fn is_generic(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     static GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = object.py();
     let import = || -> PyResult<Py<PyType>> {
@@ -77,12 +78,5 @@ fn is_generic(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// A scalar of NumPy's, which keeps its dtype.
 fn strong<'a>(object: &Bound<'_, PyAny>) -> PyResult<Option<Argument<'a>>> {
-    let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
-    let array = array.cast_into::<PyUntypedArray>()?;
-    if !array.shape().is_empty() {
-        return Ok(None);
-    }
-    let Some((memory, view)) = borrowed(&array) else { return Ok(None) };
-    let bytes = memory.read().expect("a scalar that nobody writes");
-    Ok(Some(Argument::Strong(Scalar::from_bytes(view.dtype, &bytes[..view.dtype.itemsize()]))))
+    Ok(scalars::from_numpy(object)?.map(Argument::Strong))
 }

@@ -3,23 +3,26 @@
 use dappled::graph::{Array, Operand};
 use dappled::protocol::slice::Item;
 use dappled::view::{Indexed, indexed};
-use dappled_kernels::{Casting, DType, Kind, Scalar, Weak, can_cast};
+use dappled_kernels::{Axes, Casting, DType, Kind, Scalar, View, Weak, can_cast};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 
-use super::class::NdArray;
+use super::class::{NdArray, element};
+use super::creating::fresh;
 use super::exclusive::exclusive;
 use super::given::{Argument, argument};
+use super::lending::lent;
 use super::origin::must_share;
+use super::session::session;
 use super::{scalars, slow};
 use crate::errors::Raise;
 
 /// A key of basic indexing; None if it is another.
-fn basic(key: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Item>>> {
+fn basic(key: &Bound<'_, PyAny>) -> PyResult<Option<Axes<Item>>> {
     match key.cast::<PyTuple>() {
-        Ok(items) => items.iter().map(|part| item(&part)).collect(),
-        Err(_) => Ok(item(key)?.map(|item| vec![item])),
+        Ok(items) => items.iter_borrowed().map(|part| item(&part)).collect(),
+        Err(_) => Ok(item(key)?.map(|item| [item].into_iter().collect())),
     }
 }
 
@@ -53,6 +56,31 @@ fn unpacked(slice: &Bound<'_, PySlice>) -> PyResult<Item> {
     }
 }
 
+/// The place in the base of the one element that a key names by Python's ints. None for any other
+/// key, and where there is no such element.
+fn place(view: &View, key: &Bound<'_, PyAny>) -> Option<usize> {
+    let mut offset = view.offset as isize;
+    match key.cast_exact::<PyTuple>() {
+        Ok(items) if items.len() == view.shape.len() => {
+            for (axis, item) in items.iter_borrowed().enumerate() {
+                offset += distance(view, axis, &item)?;
+            }
+        }
+        Err(_) if view.shape.len() == 1 => offset += distance(view, 0, key)?,
+        _ => return None,
+    }
+    Some(offset as usize)
+}
+
+fn distance(view: &View, axis: usize, item: &Bound<'_, PyAny>) -> Option<isize> {
+    if !item.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    let (index, size) = (item.extract::<i64>().ok()?, view.shape[axis] as i64);
+    let at = if index < 0 { index + size } else { index };
+    (0..size).contains(&at).then(|| at as isize * view.strides[axis])
+}
+
 fn selected(array: &Array, items: &[Item]) -> PyResult<Indexed> {
     indexed(array.view(), items).map_err(|error| dappled::graph::GraphError::from(error).raise())
 }
@@ -70,6 +98,17 @@ fn fits(value: &Argument<'_>, target: DType) -> bool {
     }
 }
 
+/// A number in the dtype of an array, if it is one that is written as it is.
+fn fitting(object: &Bound<'_, PyAny>, target: DType) -> Option<Scalar> {
+    if target == DType::Float64
+        && let Some(value) = scalars::float64(object)
+    {
+        return Some(Scalar::new(value));
+    }
+    let (weak, value) = scalars::weak(object)?;
+    fits(&Argument::Weak(weak, value), target).then(|| value.cast(target))
+}
+
 /// Is a float's whole part surely inside an integer dtype?
 fn small_enough(value: Scalar, target: DType) -> bool {
     let bits = 8 * target.itemsize() as i32 - 1;
@@ -79,6 +118,18 @@ fn small_enough(value: Scalar, target: DType) -> bool {
         && (number >= 0.0 || target.kind() == Kind::Signed)
 }
 
+/// What an array of places or of truths selects, by NumPy, where all is here: always a copy.
+fn taken<'py>(own: &NdArray, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let (py, key) = (key.py(), key.cast_exact::<NdArray>().ok());
+    let key = key.and_then(|key| key.get().array()).filter(|key| !key.shape().is_empty());
+    match (own.array(), key) {
+        (Some(own), Some(key)) if session(py)?.fabric().size() == 1 => {
+            fresh(lent(py, own, false)?.get_item(lent(py, key, false)?)?)
+        }
+        _ => Ok(None),
+    }
+}
+
 #[pymethods]
 impl NdArray {
     fn __getitem__<'py>(
@@ -86,16 +137,21 @@ impl NdArray {
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let (Some(array), Some(items)) = (slf.get().array(), basic(key)?) else {
-            return slow::function(py, "getitem")?.call1((slf, key));
-        };
-        let found = selected(array, &items)?;
-        match found.is_element {
-            true => {
-                let offset = found.view.offset;
-                scalars::to_numpy(py, exclusive(py, 1, || array.element(offset))?)
+        if let Some(array) = slf.get().array() {
+            if let Some(offset) = place(array.view(), key) {
+                return scalars::to_numpy(py, element(py, array, offset)?);
             }
-            false => NdArray::view_of(slf, found.view),
+            if let Some(items) = basic(key)? {
+                let found = selected(array, &items)?;
+                return match found.is_element {
+                    true => scalars::to_numpy(py, element(py, array, found.view.offset)?),
+                    false => NdArray::view_of(slf, found.view),
+                };
+            }
+        }
+        match taken(slf.get(), key)? {
+            Some(found) => Ok(found),
+            None => slow::function(py, "getitem")?.call1((slf, key)),
         }
     }
 
@@ -107,6 +163,13 @@ impl NdArray {
         let py = slf.py();
         let own = slf.get();
         own.check_writeable()?;
+        if let Some(array) = own.array()
+            && let Some(offset) = place(array.view(), key)
+            && let Some(value) = fitting(value, array.dtype())
+            && array.write_ready(offset, value)
+        {
+            return Ok(());
+        }
         if let (Some(array), Some(items)) = (own.array(), basic(key)?)
             && let Some(value) = argument(value)?
             && fits(&value, array.dtype())

@@ -3,11 +3,16 @@
 //! One call across the border for each operation. What is not native is handed to the Python side
 //! ([`slow`]), where NumPy does it.
 
+mod call;
+mod choosing;
 mod class;
 mod conversion;
 mod copies;
+mod creating;
 mod dtypes;
 mod exclusive;
+mod folding;
+mod function;
 mod given;
 mod indexing;
 mod lending;
@@ -29,6 +34,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<class::NdArray>()?;
     module.add_class::<lending::Memory>()?;
     module.add_class::<ufunc::Ufunc>()?;
+    module.add_class::<function::Function>()?;
     module.add_function(wrap_pyfunction!(conversion::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::unwrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::full, module)?)?;

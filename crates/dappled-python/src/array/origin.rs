@@ -14,11 +14,11 @@ use pyo3::{ffi, intern};
 use super::session::session;
 use super::slow;
 
-/// A line of the user's program.
+/// A place in the user's program. Its line is looked for when it is asked for, which takes a while.
 struct Place {
     globals: Py<PyAny>,
     code: Py<PyAny>,
-    line: i32,
+    instruction: Py<PyAny>,
 }
 
 /// Three bits for each kind of flag, in this order, which is NumPy's in `numpy.errstate`.
@@ -121,7 +121,7 @@ fn read_policy(py: Python<'_>) -> PyResult<u32> {
     Ok(policy)
 }
 
-/// The line of the innermost frame that is not ours.
+/// The innermost frame that is not ours.
 fn place(py: Python<'_>) -> PyResult<Option<Place>> {
     // SAFETY: a borrowed reference to the running frame, or null where there is none.
     let mut frame = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetFrame().cast()) };
@@ -129,8 +129,8 @@ fn place(py: Python<'_>) -> PyResult<Option<Place>> {
         let globals = found.getattr(intern!(py, "f_globals"))?;
         if !is_ours(&globals)? {
             let code = found.getattr(intern!(py, "f_code"))?.unbind();
-            let line = found.getattr(intern!(py, "f_lineno"))?.extract().unwrap_or(1);
-            return Ok(Some(Place { globals: globals.unbind(), code, line }));
+            let instruction = found.getattr(intern!(py, "f_lasti"))?.unbind();
+            return Ok(Some(Place { globals: globals.unbind(), code, instruction }));
         }
         let back = found.getattr(intern!(py, "f_back"))?;
         frame = (!back.is_none()).then_some(back);
@@ -143,7 +143,7 @@ fn is_ours(globals: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(globals) = globals.cast::<PyDict>() else { return Ok(false) };
     let Some(name) = globals.get_item(intern!(py, "__name__"))? else { return Ok(false) };
     let Ok(name) = name.cast::<PyString>() else { return Ok(false) };
-    let name = name.to_string_lossy();
+    let name = name.to_str()?;
     Ok(["dappled", "numpy"].iter().any(|package| {
         name.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }))
@@ -175,7 +175,7 @@ fn report(py: Python<'_>, notice: &Notice) -> PyResult<()> {
     for (kind, flag) in FLAGS.iter().enumerate() {
         let mode = mode(policy, kind);
         if notice.flags.contains(*flag) && mode > 0 {
-            let at = place.as_ref().map(|place| (&place.code, place.line, &place.globals));
+            let at = place.as_ref().map(|place| (&place.code, &place.instruction, &place.globals));
             let report = slow::function(py, "report")?;
             report.call1((notice.operation, KINDS[kind], MODES[mode], at, may_raise))?;
         }

@@ -28,14 +28,15 @@ pub fn reduce<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
     let Some(ours) = array.get().array() else { return Ok(None) };
-    let Some((fold, dtype)) = native_fold(ours, name, dtype)? else { return Ok(None) };
+    let Some(fold) = fold_of(name) else { return Ok(None) };
+    let Some(dtype) = native_fold(ours, fold, dtype)? else { return Ok(None) };
     let Some(initial) = started(fold, dtype, initial)? else { return Ok(None) };
-    let axes = folded_axes(axis, ours.shape().len())?;
+    let axes = folded_axes(Some(axis), ours.shape().len())?;
     if initial.is_none() && axes.iter().any(|&axis| ours.shape()[axis] == 0) {
         return Ok(None);
     }
     let folding = Folding { fold, axes, dtype, initial, reports: must_share(py)? };
-    let folded = exclusive(py, ours.view().len(), || ours.fold(&folding))?;
+    let folded = exclusive(py, ours.view().len(), || ours.folded(&folding))?;
     result(py, if keepdims { folded } else { folded.without(&folding.axes) }).map(Some)
 }
 
@@ -50,7 +51,8 @@ pub fn accumulate<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
     let Some(ours) = array.get().array() else { return Ok(None) };
-    let Some((fold, dtype)) = native_fold(ours, name, dtype)? else { return Ok(None) };
+    let Some(fold) = fold_of(name) else { return Ok(None) };
+    let Some(dtype) = native_fold(ours, fold, dtype)? else { return Ok(None) };
     let axis = one_axis(axis, ours.shape().len())?;
     let scanned = exclusive(py, ours.view().len(), || ours.scan(fold, axis, dtype))?;
     result(py, scanned).map(Some)
@@ -78,19 +80,21 @@ pub fn arg_reduce<'py>(
     result(array.py(), places).map(Some)
 }
 
-/// The fold of this name, and the dtype that it is done in, if that is native.
-fn native_fold(
+fn fold_of(name: &str) -> Option<Fold> {
+    Fold::EVERY.into_iter().find(|fold| fold.name() == name)
+}
+
+/// The dtype that a fold is done in, if that is native.
+pub fn native_fold(
     array: &Array,
-    name: &str,
+    fold: Fold,
     dtype: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Option<(Fold, DType)>> {
-    let fold = Fold::EVERY.into_iter().find(|fold| fold.name() == name);
-    let Some(fold) = fold else { return Ok(None) };
+) -> PyResult<Option<DType>> {
     let dtype = match dtype {
         Some(dtype) => dtypes::from_any(dtype)?,
         None => accumulator(fold, array.dtype()),
     };
-    Ok(dtype.filter(|&dtype| fits(fold, array, dtype)).map(|dtype| (fold, dtype)))
+    Ok(dtype.filter(|&dtype| fits(fold, array, dtype)))
 }
 
 fn one_axis(axis: i64, ndim: usize) -> PyResult<usize> {
@@ -129,10 +133,9 @@ fn started(
     }
 }
 
-fn folded_axes(axis: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<usize>> {
-    if axis.is_none() {
-        return Ok((0..ndim).collect());
-    }
+/// The axes that are named; all where none is.
+pub fn folded_axes(axis: Option<&Bound<'_, PyAny>>, ndim: usize) -> PyResult<Vec<usize>> {
+    let Some(axis) = axis.filter(|axis| !axis.is_none()) else { return Ok((0..ndim).collect()) };
     let mut axes = Vec::new();
     for given in axes_argument(axis)? {
         let axis = one_axis(given, ndim)?;

@@ -4,8 +4,10 @@ use dappled_kernels::element::word_bytes;
 use dappled_kernels::{Bool, DType, Scalar};
 use half::f16;
 use num_complex::{Complex32, Complex64};
+use numpy::PyArrayDescr;
 use numpy::npyffi::PY_ARRAY_API;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
 use super::dtypes;
@@ -25,6 +27,22 @@ pub fn to_numpy(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
         );
         Bound::from_owned_ptr_or_err(py, scalar)
     }
+}
+
+/// The value of a scalar of NumPy's, if its dtype is native.
+pub fn from_numpy(scalar: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    let py = scalar.py();
+    // SAFETY: a scalar of NumPy's; the descriptor is ours to drop.
+    let descr = unsafe {
+        let descr = PY_ARRAY_API.PyArray_DescrFromScalar(py, scalar.as_ptr());
+        Bound::from_owned_ptr_or_err(py, descr.cast())?
+    };
+    let dtype = descr.cast::<PyArrayDescr>().ok().and_then(dtypes::from_numpy);
+    let Some(dtype) = dtype else { return Ok(None) };
+    let mut bytes = [0u64; 2];
+    // SAFETY: a scalar of this dtype, which has at most 16 bytes.
+    unsafe { PY_ARRAY_API.PyArray_ScalarAsCtype(py, scalar.as_ptr(), bytes.as_mut_ptr().cast()) };
+    Ok(Some(Scalar::from_bytes(dtype, &word_bytes(&mut bytes)[..dtype.itemsize()])))
 }
 
 /// Python's number of this value: `item()`.
@@ -53,6 +71,17 @@ pub fn to_python(py: Python<'_>, value: Scalar) -> PyResult<Bound<'_, PyAny>> {
 
 fn truth(value: Scalar) -> bool {
     value.get::<Bool>().is_some_and(Bool::is_true)
+}
+
+/// The value of a float of Python's, or of NumPy's that is the same.
+pub fn float64(object: &Bound<'_, PyAny>) -> Option<f64> {
+    static FLOAT64: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = object.py();
+    let number = object.cast::<PyFloat>().ok()?;
+    let import = || dtypes::to_numpy(py, DType::Float64)?.getattr("type").map(Bound::unbind);
+    let known = number.is_exact_instance_of::<PyFloat>()
+        || object.get_type().is(FLOAT64.get_or_try_init(py, import).ok()?.bind(py));
+    known.then(|| number.value())
 }
 
 /// A Python number, exactly of Python's own class, as a weak scalar.

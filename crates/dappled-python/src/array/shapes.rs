@@ -2,13 +2,15 @@
 
 use dappled::graph::{Array, GraphError};
 use dappled::view;
-use dappled_kernels::View;
+use dappled_kernels::{Axes, View};
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
+use super::call::Call;
 use super::class::NdArray;
-use super::conversion::{axes_argument, shape_argument};
+use super::conversion::axes_argument;
 use super::copies::order_of;
 use super::exclusive::exclusive;
 use super::{dtypes, slow};
@@ -30,7 +32,7 @@ fn spread<'py>(args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-pub fn reversed(ndim: usize) -> Vec<usize> {
+pub fn reversed(ndim: usize) -> Axes<usize> {
     (0..ndim).rev().collect()
 }
 
@@ -56,11 +58,47 @@ fn reshape<'py>(
 }
 
 /// The order of axes in which elements come one after the other.
-fn flat_order(view: &View, letter: char) -> PyResult<Vec<usize>> {
+fn flat_order(view: &View, letter: char) -> PyResult<Axes<usize>> {
     match letter {
-        'K' | 'k' => Ok(view::iteration_order(view)),
+        'K' | 'k' => Ok(view::iteration_order(view).into()),
         _ => order_of(view, letter),
     }
+}
+
+/// The method of this name of the first argument, in C order.
+fn of_first<'py>(
+    call: &Call<'_, 'py>,
+    name: &Bound<'py, PyString>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if call.kwargs.is_some() || call.args.is_empty() {
+        return Ok(None);
+    }
+    let array = call.args.get_item(0)?;
+    match array.is_exact_instance_of::<NdArray>() {
+        true => array.call_method1(name, call.args.get_slice(1, call.args.len())).map(Some),
+        false => Ok(None),
+    }
+}
+
+pub fn ravel_of<'py>(
+    call: &Call<'_, 'py>,
+    numpy: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if call.args.len() == 1 { of_first(call, intern!(numpy.py(), "ravel")) } else { Ok(None) }
+}
+
+pub fn reshape_of<'py>(
+    call: &Call<'_, 'py>,
+    numpy: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if call.args.len() == 2 { of_first(call, intern!(numpy.py(), "reshape")) } else { Ok(None) }
+}
+
+pub fn transpose_of<'py>(
+    call: &Call<'_, 'py>,
+    numpy: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if call.args.len() <= 2 { of_first(call, intern!(numpy.py(), "transpose")) } else { Ok(None) }
 }
 
 #[pymethods]
@@ -125,13 +163,13 @@ impl NdArray {
             options.set_item("copy", copy)?;
             return slow::function(slf.py(), "method")?.call1((slf, "reshape", shape, options));
         };
-        let shape = view::resolved(&shape_argument(&spread(shape)?)?, array.view().len());
+        let shape = view::resolved(&axes_argument(&spread(shape)?)?, array.view().len());
         let shape = shape.map_err(raised)?;
-        let is_f = array.view().transposed().is_contiguous() && !array.view().is_contiguous();
+        let is_f = || array.view().transposed().is_contiguous() && !array.view().is_contiguous();
         match order {
             'C' | 'c' => reshape(slf, array, &shape, copy),
             'F' | 'f' => Self::reshaped_backwards(slf, array, shape, copy),
-            'A' | 'a' if is_f => Self::reshaped_backwards(slf, array, shape, copy),
+            'A' | 'a' if is_f() => Self::reshaped_backwards(slf, array, shape, copy),
             'A' | 'a' => reshape(slf, array, &shape, copy),
             _ => Err(PyValueError::new_err(format!(
                 "order must be one of 'C', 'F', or 'A' (got '{order}')"
@@ -145,6 +183,9 @@ impl NdArray {
         let Some(array) = slf.get().array() else {
             return slow::function(slf.py(), "method")?.call1((slf, "ravel", (order,)));
         };
+        if array.view().is_contiguous() && matches!(order, 'C' | 'c') {
+            return reshape(slf, array, &[array.view().len()], None);
+        }
         let order = flat_order(array.view(), order)?;
         let turned = view::permuted(array.view(), &order);
         let turned = array.with_view(turned);
@@ -231,8 +272,8 @@ impl NdArray {
         shape: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(array) = slf.get().array() else { return Ok(None) };
-        let shape: Vec<usize> =
-            shape_argument(shape)?.into_iter().map(|length| length.max(0) as usize).collect();
+        let shape: Axes<usize> =
+            axes_argument(shape)?.into_iter().map(|length| length.max(0) as usize).collect();
         let Some(mut view) = array.view().broadcast(&shape) else { return Ok(None) };
         for (stride, &length) in view.strides.iter_mut().zip(&view.shape) {
             *stride *= isize::from(length != 1); // as NumPy has it
@@ -264,7 +305,7 @@ impl NdArray {
     fn reshaped_backwards<'py>(
         slf: &Bound<'py, Self>,
         array: &Array,
-        mut shape: Vec<usize>,
+        mut shape: Axes<usize>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         shape.reverse();

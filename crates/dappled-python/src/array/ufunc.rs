@@ -1,17 +1,20 @@
 //! Operations, element by element, on whatever Python hands over.
 
 use dappled::graph::{
-    Array, Beside, Given, GraphError, Request, Session, common, loop_dtype, quick_alike, ufunc_in,
-    ufunc_over,
+    Array, Beside, Given, GraphError, Request, Session, common, loop_dtype, quick_alike,
+    quick_over, ufunc_in, ufunc_over,
 };
-use dappled_kernels::{Casting, DType, Kind, Op, Scalar, can_cast};
-use pyo3::Borrowed;
+use dappled_kernels::{Casting, DType, Kind, Op, Scalar, Weak, can_cast};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple};
 
+use super::call::is_number;
 use super::class::{NdArray, result};
-use super::exclusive::exclusive;
+use super::creating::fresh;
+use super::exclusive::{exclusive, quickly};
 use super::given::{Argument, argument};
+use super::indexing::written;
+use super::lending::lent;
 use super::origin::{must_report, origin};
 use super::session::session;
 use super::slow;
@@ -25,9 +28,6 @@ pub fn apply<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(result) = common_case(py, op, objects)? {
-        return Ok(result);
-    }
     match native(py, op, objects)? {
         Some(result) => Ok(result),
         None => slow::ufunc(py, op.numpy_name(), objects),
@@ -43,10 +43,8 @@ fn common_case<'py>(
     let (array, beside) = match objects {
         [array] => (ours(array), Some(Beside::Nothing)),
         [left, right] => match (ours(left), ours(right)) {
-            (Some(left), Some(right)) => (Some(left), Some(Beside::Array(right))),
-            (Some(left), None) => (Some(left), number(op, left, right).map(Beside::After)),
             (None, Some(right)) => (Some(right), number(op, right, left).map(Beside::Before)),
-            (None, None) => return Ok(None),
+            (left, _) => (left, left.and_then(|left| beside(op, left, right))),
         },
         _ => return Ok(None),
     };
@@ -54,9 +52,17 @@ fn common_case<'py>(
     if array.shape().is_empty() {
         return Ok(None);
     }
-    match exclusive(py, 1, || quick_alike(op, array, beside))? {
+    match quickly(py, || quick_alike(op, array, beside))? {
         Some(array) => Ok(Some(Bound::new(py, NdArray::owned(array))?.into_any())),
         None => Ok(None),
+    }
+}
+
+/// What comes after an array, if it is the commonest.
+fn beside<'a>(op: Op, array: &Array, object: &'a Bound<'_, PyAny>) -> Option<Beside<'a>> {
+    match ours(object) {
+        Some(other) => Some(Beside::Array(other)),
+        None => number(op, array, object).map(Beside::After),
     }
 }
 
@@ -64,18 +70,41 @@ fn ours<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Array> {
     object.cast_exact::<NdArray>().ok()?.get().array()
 }
 
-/// A Python float beside floats, in their dtype. (Some powers are other operations.)
+/// A Python number beside an array whose dtype has it. (Some powers are other operations.)
 fn number(op: Op, array: &Array, object: &Bound<'_, PyAny>) -> Option<Scalar> {
-    let number = object.cast_exact::<PyFloat>().ok()?;
-    let plain = array.dtype().kind() == Kind::Float && op != Op::Power;
-    plain.then(|| Scalar::new(number.value()).cast(array.dtype()))
+    let (dtype, kind) = (array.dtype(), array.dtype().kind());
+    if op == Op::Power {
+        return None;
+    }
+    if let Ok(number) = object.cast_exact::<PyFloat>() {
+        return (kind == Kind::Float).then(|| Scalar::new(number.value()).cast(dtype));
+    }
+    if !object.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    let number: i64 = object.extract().ok()?;
+    match kind {
+        // What every float has exactly.
+        Kind::Float if (-2048..=2048).contains(&number) => {
+            Some(Scalar::new(number as f64).cast(dtype))
+        }
+        Kind::Signed | Kind::Unsigned => {
+            let value = Scalar::new(number);
+            (!Argument::Weak(Weak::Int, value).overflows(dtype)).then(|| value.cast(dtype))
+        }
+        _ => None,
+    }
 }
 
-fn native<'py>(
+/// An operation here; None where an argument or the loop is not native.
+pub fn native<'py>(
     py: Python<'py>,
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Some(result) = common_case(py, op, objects)? {
+        return Ok(Some(result));
+    }
     let mut arguments = Few::new();
     for object in objects {
         match argument(object)? {
@@ -166,7 +195,13 @@ pub fn updated<'py>(
     own: &NdArray,
     other: &Bound<'py, PyAny>,
 ) -> PyResult<bool> {
-    let (Some(target), Some(other)) = (own.array(), argument(other)?) else { return Ok(false) };
+    let Some(target) = own.array() else { return Ok(false) };
+    if let Some(beside) = beside(op, target, other)
+        && quickly(py, || quick_over(op, target, beside))?
+    {
+        return Ok(true);
+    }
+    let Some(other) = argument(other)? else { return Ok(false) };
     let arguments = [Argument::Ours(target), other];
     let given: Few<_> = arguments.iter().map(Argument::given).collect();
     let Some(dtype) = native_loop(op, &arguments, &given) else { return Ok(false) };
@@ -177,6 +212,12 @@ pub fn updated<'py>(
     if !fits || !can_cast(op.result(dtype), target.dtype(), Casting::SameKind) {
         return Ok(false);
     }
+    // What may raise by value is known before anything is written.
+    if op == Op::Power && dtype.is_integral() {
+        let Some(powers) = computed(py, op, &arguments)? else { return Ok(false) };
+        let powers = argument(&powers)?;
+        return powers.map_or(Ok(false), |powers| written(py, target, &powers).map(|()| true));
+    }
     let size = largest(&given);
     let request = request(py, op, size)?;
     let (session, strict) = (session(py)?, is_strict(&request, dtype));
@@ -185,6 +226,28 @@ pub fn updated<'py>(
         if strict { share(session, &request, target) } else { Ok(()) }
     })?;
     Ok(true)
+}
+
+/// An operation by NumPy's ufunc itself, on numbers and on arrays of ours that are all here; None
+/// for other arguments, and on several ranks.
+pub fn by_numpy<'py>(
+    ufunc: &Bound<'py, PyAny>,
+    objects: &[&Bound<'py, PyAny>],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = ufunc.py();
+    if session(py)?.fabric().size() > 1 {
+        return Ok(None);
+    }
+    let mut arguments: Few<Bound<'py, PyAny>> = Few::new();
+    for object in objects {
+        match (ours(object), is_number(object)) {
+            (Some(array), _) => arguments.push(lent(py, array, false)?),
+            (None, true) => arguments.push((*object).clone()),
+            (None, false) => return Ok(None),
+        }
+    }
+    let made = ufunc.call1(PyTuple::new(py, arguments)?)?;
+    Ok(fresh(made.clone())?.or(Some(made)))
 }
 
 /// NumPy compares int64 with uint64 exactly, though they promote to float64.
@@ -238,12 +301,12 @@ impl Ufunc {
         if let (Some(op), None) = (slf.get().op, kwargs)
             && args.len() == op.arity()
         {
-            let objects: Few<Borrowed<'_, 'py, PyAny>> = args.iter_borrowed().collect();
-            let objects: Few<&Bound<'py, PyAny>> = objects.iter().map(|object| &**object).collect();
-            if let Some(result) = common_case(py, op, &objects)? {
-                return Ok(result);
-            }
-            if let Some(result) = native(py, op, &objects)? {
+            let found = match (args.get_item(0)?, op.arity()) {
+                (only, 1) => native(py, op, &[&only])?,
+                (first, 2) => native(py, op, &[&first, &args.get_item(1)?])?,
+                _ => None,
+            };
+            if let Some(result) = found {
                 return Ok(result);
             }
         }

@@ -6,6 +6,7 @@ use dappled_kernels::{Buffer, DType, Element, Scalar, View};
 
 use super::evaluate::{gathered, value};
 use super::layout::Layout;
+use super::memory::small_full;
 use super::node::{Arg, Node, State};
 use super::versions::{Loan, Versions};
 use super::{GraphError, Session};
@@ -18,7 +19,6 @@ use dappled_protocol::slice::Item;
 /// Every method is collective: all ranks call it, in the same order.
 #[derive(Clone)]
 pub struct Array {
-    session: Session,
     pub(super) versions: Arc<Versions>,
     view: View,
 }
@@ -35,7 +35,7 @@ impl Array {
         let layout = session.layout(value.dtype(), shape);
         let ready = layout.is_whole() && base.len() <= session.limits().at_once;
         let state = match ready {
-            true => State::Stored(Buffer::full(value, base.len())),
+            true => State::Stored(small_full(value, base.len())),
             false => State::Full(value),
         };
         Self::over(session, Node::new(session, base, layout, state))
@@ -67,28 +67,28 @@ impl Array {
         session: &Session,
         memory: Buffer,
         view: View,
-        versions: fn(Arc<Node>) -> Arc<Versions>,
+        versions: fn(&Session, Arc<Node>) -> Arc<Versions>,
     ) -> Self {
         let base = View::c_order(view.dtype, &[memory.len() / view.dtype.itemsize()]);
         let base = if view.is_contiguous() && view.offset == 0 { view.clone() } else { base };
         let node = Node::new(session, base, Layout::Whole, State::Stored(memory));
-        Self { session: session.clone(), versions: versions(node), view }
+        Self { versions: versions(session, node), view }
     }
 
     pub(super) fn over(session: &Session, node: Arc<Node>) -> Self {
         let view = node.base.clone();
-        Self { session: session.clone(), versions: Versions::new(node), view }
+        Self { versions: Versions::new(session, node), view }
     }
 
     /// An array in memory that somebody else owns.
     pub(super) fn over_foreign(session: &Session, node: Arc<Node>) -> Self {
         let view = node.base.clone();
-        Self { session: session.clone(), versions: Versions::foreign(node), view }
+        Self { versions: Versions::foreign(session, node), view }
     }
 
     /// The ranks that it is shared among.
     pub fn session(&self) -> &Session {
-        &self.session
+        &self.versions.session
     }
 
     /// The shape.
@@ -108,7 +108,7 @@ impl Array {
 
     /// The same memory, seen through another view.
     pub fn with_view(&self, view: View) -> Array {
-        Array { session: self.session.clone(), versions: self.versions.clone(), view }
+        Array { versions: self.versions.clone(), view }
     }
 
     /// Do both see the same memory?
@@ -134,15 +134,13 @@ impl Array {
 
     /// Computes what is pending. Collective.
     pub fn compute(&self) -> Result<(), GraphError> {
-        value(&self.session, &self.versions.current()).map(drop)
+        value(self.session(), &self.versions.current()).map(drop)
     }
 
     /// One element, by its place in the base.
     pub fn element(&self, offset: usize) -> Result<Scalar, GraphError> {
-        let item = self.view.dtype.itemsize();
-        if let Some(memory) = self.versions.with_current(Node::whole_memory) {
-            let memory = memory.read().map_err(crate::run::RunError::from)?;
-            return Ok(Scalar::from_bytes(self.view.dtype, &memory[offset..offset + item]));
+        if let Some(value) = self.ready_element(offset) {
+            return Ok(value);
         }
         let view = View {
             offset,
@@ -156,22 +154,22 @@ impl Array {
         {
             return Ok(value);
         }
-        let one = gathered(&self.session, &Arg::Part(node, view), self.view.dtype, &[])?;
-        let memory = value(&self.session, &one)?;
+        let one = gathered(self.session(), &Arg::Part(node, view), self.view.dtype, &[])?;
+        let memory = value(self.session(), &one)?;
         let memory = memory.read().map_err(crate::run::RunError::from)?;
-        Ok(Scalar::from_bytes(self.view.dtype, &memory[..item]))
+        Ok(Scalar::from_bytes(self.view.dtype, &memory[..self.view.dtype.itemsize()]))
     }
 
     /// All elements in C order, the same on every rank.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, GraphError> {
-        let node = gathered(&self.session, &self.arg(), T::DTYPE, self.shape())?;
-        Ok(value(&self.session, &node)?.to_vec())
+        let node = gathered(self.session(), &self.arg(), T::DTYPE, self.shape())?;
+        Ok(value(self.session(), &node)?.to_vec())
     }
 
     /// All elements in C order in memory of their own, the same on every rank.
     pub fn gathered(&self) -> Result<Array, GraphError> {
-        let node = gathered(&self.session, &self.arg(), self.view.dtype, self.shape())?;
-        Ok(Self::over(&self.session, node))
+        let node = gathered(self.session(), &self.arg(), self.view.dtype, self.shape())?;
+        Ok(Self::over(self.session(), node))
     }
 
     /// Is all of it on this rank?
@@ -184,14 +182,14 @@ impl Array {
     /// memory.
     pub fn lend(&self) -> Result<Loan, GraphError> {
         let mut node = self.versions.current();
-        let memory = value(&self.session, &node)?;
+        let memory = value(self.session(), &node)?;
         // Two holders: the box and this function.
         if Arc::strong_count(&node) > 2 && !self.versions.is_lent() {
-            let copy = self.session.freed().memory(memory.len());
+            let copy = self.session().freed().memory(memory.len());
             let read = memory.read().map_err(crate::run::RunError::from)?;
             copy.write().map_err(crate::run::RunError::from)?.copy_from_slice(&read);
             node = Node::new(
-                &self.session,
+                self.session(),
                 node.base.clone(),
                 node.layout.clone(),
                 State::Stored(copy.clone()),

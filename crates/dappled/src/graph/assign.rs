@@ -20,7 +20,7 @@ impl Array {
         let arg = match value.into() {
             Operand::Scalar(value) => {
                 let value = value.cast(self.dtype());
-                if self.view().len() == 1 && self.write_element(value)? {
+                if self.view().len() == 1 && self.write_ready(self.view().offset, value) {
                     return Ok(());
                 }
                 Arg::Scalar(value)
@@ -30,15 +30,6 @@ impl Array {
             }
         };
         self.store(arg, 0)
-    }
-
-    /// Writes the one element that there is, if its memory is here and may be written.
-    fn write_element(&self, value: Scalar) -> Result<bool, GraphError> {
-        let Some(memory) = self.versions.writable_memory() else { return Ok(false) };
-        let (start, bytes) = (self.view().offset, value.bytes());
-        let mut memory = memory.write().map_err(RunError::from)?;
-        memory[start..start + bytes.len()].copy_from_slice(bytes);
-        Ok(true)
     }
 
     /// Writes one value everywhere.

@@ -1,14 +1,15 @@
 //! What was worked out before, by what it was worked out from: a loop works it out once.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, Hash};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use dappled_kernels::{Axes, DType, Interpreter, Program};
 use dappled_protocol::Distribution;
 
 use super::layout::Layout;
+use super::tag::Words;
 use crate::plan::{Plan, Through};
 
 /// So many are kept; then all are dropped, which costs little.
@@ -19,6 +20,8 @@ const MOST: usize = 256;
 pub(super) struct Known {
     /// Programs ready to run.
     pub programs: Cache<Program, Arc<Interpreter>>,
+    /// The program that gives what it reads, by the dtype.
+    pub readers: [OnceLock<Arc<Interpreter>>; DType::ALL.len()],
     /// Where arrays lie if nobody says. Equal ones share one layout, and are soon compared.
     pub layouts: Cache<(DType, Axes<usize>), Layout>,
     /// Distributions of arrays that are whole on every rank.
@@ -32,7 +35,7 @@ pub(super) struct Known {
 /// Where a base lies, and how a view runs through it.
 pub(super) type Seen = (Distribution, Through);
 
-pub(super) struct Cache<K, V>(Mutex<HashMap<K, V>>);
+pub(super) struct Cache<K, V>(Mutex<HashMap<K, V, BuildHasherDefault<Words>>>);
 
 impl<K, V> Default for Cache<K, V> {
     fn default() -> Self {

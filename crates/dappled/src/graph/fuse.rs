@@ -96,8 +96,7 @@ impl<'a> Fuse<'a> {
         if let Some((_, _, place)) = self.known.iter().find(same) {
             return Ok(*place);
         }
-        let seen = map.args.iter().map(|arg| arg.seen_through(view, &node.base));
-        match seen.collect::<Option<Few<Arg>>>() {
+        match seen(map, view, &node.base) {
             Some(args) if view.dtype == node.base.dtype && !(self.noted && node.was_read()) => {
                 let place = self.map(map, args)?;
                 self.known.push((node.clone(), view.clone(), place));
@@ -172,6 +171,15 @@ impl<'a> Fuse<'a> {
         program.outputs.push(register(&program, result));
         program
     }
+}
+
+/// The arguments of an operation whose result is seen through a view of this base; None where they
+/// can't be.
+fn seen(map: &Map, view: &View, base: &View) -> Option<Few<Arg>> {
+    if view == base {
+        return Some(map.args.clone());
+    }
+    map.args.iter().map(|arg| arg.seen_through(view, base)).collect()
 }
 
 fn register(program: &Program, place: Place) -> Reg {

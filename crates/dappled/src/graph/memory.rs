@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use dappled_kernels::Buffer;
+use dappled_kernels::{Buffer, Scalar};
 
 /// Freed memory, by its length. Filling fresh pages costs as much as arithmetic.
 #[derive(Default)]
@@ -47,8 +47,15 @@ pub(super) fn small_memory(len: usize) -> Buffer {
     used.ok().flatten().unwrap_or_else(|| Buffer::zeroed(len))
 }
 
+/// Memory with one value everywhere.
+pub(super) fn small_full(value: Scalar, len: usize) -> Buffer {
+    let memory = small_memory(len * value.dtype().itemsize());
+    value.fill(&mut memory.write().expect("nobody else has it"));
+    memory
+}
+
 /// Keeps small memory that its last holder gives back.
-pub(super) fn keep_small(buffer: &Buffer) {
+pub(super) fn keep_small(buffer: Buffer) {
     if !buffer.is_unique() || buffer.is_foreign() || buffer.len() >= WORTH {
         return;
     }
@@ -58,7 +65,7 @@ pub(super) fn keep_small(buffer: &Buffer) {
         if kept.len() == FEW {
             kept.remove(0);
         }
-        kept.push(buffer.clone());
+        kept.push(buffer);
     });
 }
 
@@ -75,7 +82,7 @@ impl Freed {
     }
 
     /// Keeps memory that its last holder gives back; what somebody else still holds is not kept.
-    pub fn keep(&self, buffer: &Buffer) {
+    pub fn keep(&self, buffer: Buffer) {
         if !buffer.is_unique() || buffer.is_foreign() {
             return;
         }
@@ -85,7 +92,7 @@ impl Freed {
         let mut all = self.kept();
         let kept = all.entry(buffer.len()).or_default();
         if kept.len() < KEPT {
-            kept.push(buffer.clone());
+            kept.push(buffer);
         }
     }
 

@@ -10,8 +10,10 @@
 //! ```text
 //! array, versions   the array: a view of a box that holds the current version
 //! resolve, map      an operation: dtype, shape, layout, then a node
+//! quick, small      a small one, computed at once; element: one element
 //! assign, outside   a write
 //! fold              a reduction of memory that is whole; spread_fold, spread_sum: of pieces
+//! quick_fold        of a small array that is ready; moments: means and variances
 //! scan              running totals; where an extreme is
 //! random            random arrays, by the places of their elements
 //! fuse              pending nodes as one program
@@ -28,6 +30,7 @@
 mod array;
 mod assign;
 mod cache;
+mod element;
 mod evaluate;
 mod explain;
 mod fold;
@@ -35,6 +38,7 @@ mod fuse;
 mod layout;
 mod map;
 mod memory;
+mod moments;
 mod node;
 mod notice;
 mod outside;
@@ -42,6 +46,7 @@ mod padding;
 mod pending;
 mod place;
 mod quick;
+mod quick_fold;
 mod random;
 mod resolve;
 mod scan;
@@ -58,9 +63,10 @@ pub use array::Array;
 pub use fold::Folding;
 pub use map::{Operand, cast_in_c_order, map};
 pub use memory::MemoryStats;
+pub use moments::{Moment, MomentOf};
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
-pub use quick::{Beside, quick_alike};
+pub use quick::{Beside, quick_alike, quick_over};
 pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
 pub use session::{Limits, Session};
 pub use versions::Loan;

@@ -1,7 +1,7 @@
 //! Nodes: one operation each, or an array that is stored.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dappled_kernels::{Buffer, DType, Scalar, View};
 use smallvec::SmallVec;
@@ -18,11 +18,23 @@ pub(crate) struct Node {
     pub base: View,
     /// Which rank has which of its elements.
     pub layout: Layout,
-    state: Mutex<State>,
+    /// This rank's memory, where it is known from the start: found without a lock.
+    given: Option<Buffer>,
+    /// This rank's memory, once it was computed.
+    computed: OnceLock<Buffer>,
+    /// What was asked for, as long as the memory is not known.
+    asked: Mutex<Option<Asked>>,
     /// Was it computed as a part of something else before? The next time it is stored.
     read: AtomicBool,
     /// Where its memory goes when nobody holds it any more, if that is worth while.
     freed: Option<Arc<Freed>>,
+}
+
+/// What is known of a node's value before it is computed.
+#[derive(Clone)]
+enum Asked {
+    Full(Scalar),
+    Map(Arc<Map>),
 }
 
 /// What is known of a node's value.
@@ -69,10 +81,15 @@ pub(crate) enum Arg {
 
 impl Node {
     pub fn new(session: &Session, base: View, layout: Layout, state: State) -> Arc<Self> {
-        let (state, read) = (Mutex::new(state), AtomicBool::new(false));
+        let (given, asked) = match state {
+            State::Stored(memory) => (Some(memory), None),
+            State::Full(value) => (None, Some(Asked::Full(value))),
+            State::Map(map) => (None, Some(Asked::Map(map))),
+        };
+        let (asked, read) = (Mutex::new(asked), AtomicBool::new(false));
         let worth = base.len() * base.dtype.itemsize() >= WORTH;
         let freed = worth.then(|| session.freed().clone());
-        Arc::new(Self { base, layout, state, read, freed })
+        Arc::new(Self { base, layout, given, computed: OnceLock::new(), asked, read, freed })
     }
 
     /// A node in memory of its own, which is still to be written.
@@ -82,25 +99,37 @@ impl Node {
         (Self::new(session, base, layout, State::Stored(memory.clone())), memory)
     }
 
-    fn locked(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn asked(&self) -> MutexGuard<'_, Option<Asked>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn memory(&self) -> Option<&Buffer> {
+        self.given.as_ref().or_else(|| self.computed.get())
     }
 
     pub fn state(&self) -> State {
-        self.locked().clone()
+        if let Some(memory) = self.memory() {
+            return State::Stored(memory.clone());
+        }
+        match &*self.asked() {
+            Some(Asked::Full(value)) => State::Full(*value),
+            Some(Asked::Map(map)) => State::Map(map.clone()),
+            None => State::Stored(self.memory().expect("stored before it is forgotten").clone()),
+        }
     }
 
     /// From now on its value is known.
     pub fn store(&self, memory: Buffer) {
-        *self.locked() = State::Stored(memory);
+        let _ = self.computed.set(memory);
+        let forgotten = self.asked().take();
+        drop(forgotten);
     }
 
     /// Its memory, if that is known and all of it is here.
-    pub fn whole_memory(&self) -> Option<Buffer> {
-        match &*self.locked() {
-            State::Stored(memory) if self.layout.is_whole() => Some(memory.clone()),
-            _ => None,
-        }
+    #[inline]
+    pub fn whole_memory(&self) -> Option<&Buffer> {
+        self.memory().filter(|_| self.layout.is_whole())
     }
 
     /// Notes that it was computed on the way to something else, and says whether it was before.
@@ -110,12 +139,12 @@ impl Node {
 
     /// Is it in pieces, or does it read what is?
     fn is_spread(&self) -> bool {
-        !self.layout.is_whole() || matches!(&*self.locked(), State::Map(map) if map.is_spread)
+        !self.layout.is_whole() || matches!(&*self.asked(), Some(Asked::Map(map)) if map.is_spread)
     }
 
     fn weight(&self) -> usize {
-        match &*self.locked() {
-            State::Map(map) => map.weight,
+        match &*self.asked() {
+            Some(Asked::Map(map)) => map.weight,
             _ => 0,
         }
     }
@@ -124,8 +153,7 @@ impl Node {
 /// Local, and no message: the garbage may be collected at different times on different ranks.
 impl Drop for Node {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let State::Stored(memory) = state {
+        if let Some(memory) = self.given.take().or_else(|| self.computed.take()) {
             match &self.freed {
                 Some(freed) => freed.keep(memory),
                 None => keep_small(memory),

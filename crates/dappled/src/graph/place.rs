@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dappled_kernels::{Buffer, View};
 use dappled_protocol::{AxisMap, Distribution, Held};
 
-use super::evaluate::{local_bytes, write};
+use super::evaluate::write;
 use super::layout::{Layout, Split};
 use super::node::{Node, State};
 use super::spread::distribution;
@@ -37,9 +37,8 @@ impl Array {
         let session = self.session();
         let layout = layout_of(session, distribution, self)?;
         let base = View::c_order(self.dtype(), self.shape());
-        let node = Node::new(session, base.clone(), layout, State::Stored(Buffer::zeroed(0)));
-        let memory = Buffer::zeroed(local_bytes(&node));
-        node.store(memory.clone());
+        let memory = Buffer::zeroed(layout.local(&base).len() * base.dtype.itemsize());
+        let node = Node::new(session, base.clone(), layout, State::Stored(memory.clone()));
         write(session, &node, &base, &memory, &self.arg())?;
         Ok(Array::over(session, node))
     }

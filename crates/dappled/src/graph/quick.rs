@@ -1,13 +1,15 @@
-//! The commonest case of all, with the fewest steps: small arrays of one shape and dtype that lie in
-//! C order in memory, and numbers.
+//! The commonest case of all, with the fewest steps: small arrays of one dtype, of which the first has
+//! the shape of the result, and numbers.
 
 use dappled_kernels::element::word_bytes;
 use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, View, apply};
 
-use super::memory::small_memory;
+use super::memory::{keep_small, small_memory};
 use super::notice::Request;
+use super::small::collected;
 use super::{Array, Given, GraphError};
 use crate::run::RunError;
+use crate::view::memory_order;
 
 /// Bytes of a number repeated that need no memory of their own.
 const ROOM: usize = 1024;
@@ -56,41 +58,93 @@ pub fn quick_alike(op: Op, array: &Array, beside: Beside<'_>) -> Result<Option<A
     }
 }
 
+/// The same written over the array; false if this is not the commonest case.
+pub fn quick_over(op: Op, target: &Array, beside: Beside<'_>) -> Result<bool, GraphError> {
+    let view = target.view();
+    // An integer power may raise instead of writing.
+    let raises = op == Op::Power && view.dtype.is_integral();
+    if raises
+        || !view.is_contiguous()
+        || !op.has_loop(view.dtype)
+        || op.result(view.dtype) != view.dtype
+    {
+        return Ok(false);
+    }
+    let Some(out) = memory_of(op, op.numpy_name(), target, beside)? else { return Ok(false) };
+    let (start, bytes) = (view.offset, view.len() * view.dtype.itemsize());
+    let written = target.versions.with_writable(|memory| {
+        memory.write().ok()?[start..start + bytes].copy_from_slice(&out.read().ok()?);
+        Some(())
+    });
+    match written {
+        Some(()) => keep_small(out),
+        None => {
+            let base = View::c_order(view.dtype, &view.shape);
+            target.assign(&Array::whole(target.session(), base, out))?;
+        }
+    }
+    Ok(true)
+}
+
 fn alike(
     op: Op,
     name: &'static str,
     array: &Array,
     beside: Beside<'_>,
 ) -> Result<Option<Array>, GraphError> {
+    let Some(out) = memory_of(op, name, array, beside)? else { return Ok(None) };
+    let base = View::c_order(op.result(array.dtype()), array.shape());
+    Ok(Some(Array::whole(array.session(), base, out)))
+}
+
+/// The result's memory.
+fn memory_of(
+    op: Op,
+    name: &'static str,
+    array: &Array,
+    beside: Beside<'_>,
+) -> Result<Option<Buffer>, GraphError> {
     let (session, view) = (array.session(), array.view());
     let (dtype, len) = (view.dtype, view.len());
     if len == 0 || len > session.limits().at_once {
         return Ok(None);
     }
-    let Some(memory) = plain_memory(array, view) else { return Ok(None) };
+    let Some((memory, offset)) = plain_memory(array, view)? else { return Ok(None) };
     let out = small_memory(len * op.result(dtype).itemsize());
-    let here = Here { op, dtype, memory: &memory, offset: view.offset, out: &out };
+    let here = Here { op, dtype, memory: &memory, offset, out: &out };
     let flags = match beside {
         Beside::Nothing => here.alone(len)?,
         Beside::After(value) => here.number(len, value, false)?,
         Beside::Before(value) => here.number(len, value, true)?,
-        Beside::Array(other) => match plain_memory(other, view) {
-            Some(second) => here.pair(len, &second, other.view().offset)?,
+        Beside::Array(other) => match plain_memory(other, view)? {
+            Some((second, offset)) => here.pair(len, &second, offset)?,
             None => return Ok(None),
         },
     };
     session.notices().add(name, flags, None);
-    Ok(Some(Array::whole(session, View::c_order(op.result(dtype), &view.shape), out)))
+    Ok(Some(out))
 }
 
-/// The memory of an array that is like a view, lies in C order, and is all here.
-fn plain_memory(array: &Array, like: &View) -> Option<Buffer> {
+/// The elements of an array that is like a view, or is repeated to it, in C order, and where they
+/// begin: its memory where it lies so, else a copy. None if it is not here, or if results would not
+/// be in C order.
+fn plain_memory(array: &Array, like: &View) -> Result<Option<(Buffer, usize)>, GraphError> {
     let view = array.view();
-    let plain = view.dtype == like.dtype && view.shape == like.shape && view.is_contiguous();
-    let memory =
-        plain.then(|| array.versions.with_current(|node| node.whole_memory())).flatten()?;
-    let aligned = (memory.as_ptr().addr() + view.offset).is_multiple_of(view.dtype.itemsize());
-    aligned.then_some(memory)
+    if view.dtype != like.dtype {
+        return Ok(None);
+    }
+    let memory = || array.versions.with_current(|node| node.whole_memory().cloned());
+    if view.shape == like.shape && view.is_contiguous() {
+        let Some(memory) = memory() else { return Ok(None) };
+        let aligned = (memory.as_ptr().addr() + view.offset).is_multiple_of(view.dtype.itemsize());
+        return Ok(aligned.then_some((memory, view.offset)));
+    }
+    let Some(seen) = view.broadcast(&like.shape) else { return Ok(None) };
+    if memory_order(&[&seen], seen.shape.len()).is_some() {
+        return Ok(None);
+    }
+    let Some(memory) = memory() else { return Ok(None) };
+    Ok(Some((collected(&memory, &seen)?, 0)))
 }
 
 /// An operation on memory that is here.

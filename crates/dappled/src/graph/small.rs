@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dappled_kernels::{Buffer, DType, Flags, Op, View, apply};
+use dappled_kernels::{Axes, Buffer, DType, Flags, Op, View, apply};
 
 use super::memory::small_memory;
 use super::node::{Arg, Few, State};
@@ -40,7 +40,6 @@ pub(super) fn written(
     view: &View,
     arg: &Arg,
 ) -> Result<bool, GraphError> {
-    let item = view.dtype.itemsize();
     let Some((buffer, bytes)) = ready(session, arg, view.dtype, view.len())? else {
         return Ok(false);
     };
@@ -55,9 +54,9 @@ pub(super) fn written(
         return Ok(true);
     }
     let mut done = 0;
-    for_each_offset(view, |offset| {
-        memory[offset..offset + item].copy_from_slice(&elements[done..done + item]);
-        done += item;
+    for_each_run(view, |offset, run| {
+        copy(&elements[done..done + run], &mut memory[offset..offset + run]);
+        done += run;
     });
     Ok(true)
 }
@@ -118,26 +117,40 @@ fn cast(
 }
 
 /// The elements of a view, in C order.
-fn collected(buffer: &Buffer, view: &View) -> Result<Buffer, RunError> {
-    let (item, out) = (view.dtype.itemsize(), Buffer::zeroed(view.len() * view.dtype.itemsize()));
+pub(super) fn collected(buffer: &Buffer, view: &View) -> Result<Buffer, RunError> {
+    let out = small_memory(view.len() * view.dtype.itemsize());
     view.check(buffer.len())?;
     let (memory, mut elements) = (buffer.read()?, out.write()?);
     let mut done = 0;
-    for_each_offset(view, |offset| {
-        elements[done..done + item].copy_from_slice(&memory[offset..offset + item]);
-        done += item;
+    for_each_run(view, |offset, run| {
+        copy(&memory[offset..offset + run], &mut elements[done..done + run]);
+        done += run;
     });
     drop(elements);
     Ok(out)
 }
 
-/// Where each element of a view begins, in C order.
-fn for_each_offset(view: &View, mut visit: impl FnMut(usize)) {
-    let mut index = vec![0; view.shape.len()];
+/// A run of bytes; of one element without a call.
+fn copy(from: &[u8], to: &mut [u8]) {
+    match (<&[u8; 8]>::try_from(from), <&mut [u8; 8]>::try_from(&mut *to)) {
+        (Ok(from), Ok(to)) => *to = *from,
+        _ => to.copy_from_slice(from),
+    }
+}
+
+/// Where each run of bytes without a gap begins, in C order, and how long it is.
+fn for_each_run(view: &View, mut visit: impl FnMut(usize, usize)) {
+    let (mut run, mut outer) = (view.dtype.itemsize(), view.shape.len());
+    let follows = |axis: usize, run| view.shape[axis] == 1 || view.strides[axis] == run as isize;
+    while outer > 0 && follows(outer - 1, run) {
+        outer -= 1;
+        run *= view.shape[outer];
+    }
+    let mut index: Axes<usize> = view.shape[..outer].iter().map(|_| 0).collect();
     let mut offset = view.offset as isize;
-    for _ in 0..view.len() {
-        visit(offset as usize);
-        for axis in (0..index.len()).rev() {
+    for _ in 0..view.shape[..outer].iter().product() {
+        visit(offset as usize, run);
+        for axis in (0..outer).rev() {
             index[axis] += 1;
             offset += view.strides[axis];
             if index[axis] < view.shape[axis] {

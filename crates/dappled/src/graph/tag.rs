@@ -9,7 +9,9 @@ pub(super) fn hashed(what: impl Hash) -> u64 {
     hasher.finish()
 }
 
-struct Words(u64);
+/// Hashes words, soon.
+#[derive(Default)]
+pub(super) struct Words(u64);
 
 impl Words {
     /// FNV-1a on words; the turn brings the high bits down.

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dappled_kernels::Buffer;
 
+use super::Session;
 use super::node::Node;
 
 /// The current version of an array, shared by all its views.
 pub(crate) struct Versions {
+    pub session: Session,
     current: Mutex<Arc<Node>>,
     /// How many outside may read or write the memory without our knowing.
     lent: AtomicUsize,
@@ -28,13 +30,15 @@ impl Drop for Loan {
 }
 
 impl Versions {
-    pub fn new(node: Arc<Node>) -> Arc<Self> {
-        Arc::new(Self { current: Mutex::new(node), lent: AtomicUsize::new(0) })
+    pub fn new(session: &Session, node: Arc<Node>) -> Arc<Self> {
+        let (current, lent) = (Mutex::new(node), AtomicUsize::new(0));
+        Arc::new(Self { session: session.clone(), current, lent })
     }
 
     /// An array in memory that somebody else owns, and may write as long as it lives.
-    pub fn foreign(node: Arc<Node>) -> Arc<Self> {
-        Arc::new(Self { current: Mutex::new(node), lent: AtomicUsize::new(1) })
+    pub fn foreign(session: &Session, node: Arc<Node>) -> Arc<Self> {
+        let (current, lent) = (Mutex::new(node), AtomicUsize::new(1));
+        Arc::new(Self { session: session.clone(), current, lent })
     }
 
     /// A panic elsewhere leaves it as it was: versions are replaced whole.
@@ -47,16 +51,18 @@ impl Versions {
     }
 
     /// Looks at the current version, without holding it.
+    #[inline]
     pub fn with_current<T>(&self, look: impl FnOnce(&Node) -> T) -> T {
         look(&self.locked())
     }
 
     /// The memory, if all of it is here and may be written as it is: nobody else needs the current
     /// version, or somebody outside is to see what is written.
-    pub fn writable_memory(&self) -> Option<Buffer> {
+    #[inline]
+    pub fn with_writable<T>(&self, act: impl FnOnce(&Buffer) -> Option<T>) -> Option<T> {
         let current = self.locked();
         let writable = Arc::strong_count(&current) == 1 || self.is_lent();
-        writable.then(|| current.whole_memory()).flatten()
+        writable.then(|| current.whole_memory()).flatten().and_then(act)
     }
 
     pub fn replace(&self, node: Arc<Node>) {

@@ -5,7 +5,7 @@ use dappled_kernels::{Axes, View};
 use super::ViewError;
 
 /// A shape with its open length, -1, filled in.
-pub fn resolved(shape: &[i64], size: usize) -> Result<Vec<usize>, ViewError> {
+pub fn resolved(shape: &[i64], size: usize) -> Result<Axes<usize>, ViewError> {
     let fail = || ViewError::Size { size, shape: shape.to_vec() };
     let open = shape.iter().filter(|&&length| length < 0).count();
     if open > 1 {
@@ -31,7 +31,10 @@ pub fn reshaped(view: &View, shape: &[usize]) -> Option<View> {
     if view.is_empty() {
         return Some(View { offset: view.offset, ..View::c_order(view.dtype, shape) });
     }
-    let old: Vec<(usize, isize)> = view
+    if view.is_contiguous() {
+        return Some(View { offset: view.offset, ..View::c_order(view.dtype, shape) });
+    }
+    let old: Axes<(usize, isize)> = view
         .shape
         .iter()
         .copied()
@@ -69,8 +72,8 @@ fn is_even(axes: &[(usize, isize)]) -> bool {
 }
 
 /// The strides of axes that share what was one even run.
-fn split(shape: &[usize], stride: isize) -> Vec<isize> {
-    let mut strides = vec![0; shape.len()];
+fn split(shape: &[usize], stride: isize) -> Axes<isize> {
+    let mut strides: Axes<isize> = shape.iter().map(|_| 0).collect();
     let mut step = stride;
     for (stride, &length) in strides.iter_mut().zip(shape).rev() {
         *stride = step;

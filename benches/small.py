@@ -1,0 +1,85 @@
+"""Single calls on small arrays, of 100 elements unless it says otherwise, beside NumPy's.
+
+python benches/small.py [TEXT]: those calls that have the text in them.
+
+Each is timed in short stretches, NumPy's and ours in turn, and the shortest of all counts: so the
+ratio means something on a machine that has other things to do.
+"""
+
+import sys
+import timeit
+from types import ModuleType
+from typing import Any
+
+import dappled
+import numpy
+
+STRETCH = 2e-4  # seconds
+TURNS = 60
+SETUP = """
+a, b, c = (np.random.default_rng(seed).random(100) for seed in range(3))
+m, i, k, x, numbers = a.reshape(10, 10).copy(), np.arange(100), a > 0.5, 1.5, [1.0, 2.0, 3.0]
+a1, b1, c1 = (np.random.default_rng(seed).random(1000) for seed in range(3))
+a2, b2, c2 = (np.random.default_rng(seed).random(10_000) for seed in range(3))
+u1, u2, u3 = (np.random.default_rng(0).random((size, size)) for size in (10, 100, 300))
+
+def recurrence():
+    for j in range(1, 100):
+        a[j] = a[j - 1] + 1
+
+def laplace(u):
+    u[1:-1, 1:-1] = (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) / 4
+"""
+CALLS = """
+a + b | a * 2.0 | a < b | -a | a / b | a ** 2 | m + m[0] | np.sqrt(a) | np.exp(a) | np.add(a, b)
+a.__iadd__(b) | np.add(a, b, out=c)
+a[3] | m[2, 3] | a[2:5] | m[1] | m[1:-1, 1:-1] | a[k] | a[i] | a.__setitem__(5, x) | recurrence()
+a.sum() | a.mean() | a.std() | a.max() | k.any() | a.argmax() | m.sum(axis=0) | np.sum(a)
+np.mean(a) | np.var(a) | np.all(k)
+np.zeros(100) | np.ones((10, 10)) | np.full(100, 2.0) | np.arange(100) | np.array(numbers)
+np.asarray(a) | np.zeros_like(a) | np.linspace(0, 1, 100)
+np.where(k, a, b) | a.clip(0.2, 0.8) | a.reshape(10, 10) | m.ravel() | m.T | a.astype('f4')
+a.copy() | a.tolist()
+a * b + c * 2.0 - np.sqrt(np.abs(a)) | a1 * b1 + c1 * 2.0 - np.sqrt(np.abs(a1))
+a2 * b2 + c2 * 2.0 - np.sqrt(np.abs(a2)) | laplace(u1) | laplace(u2) | laplace(u3)
+"""
+
+
+def computed(result: Any) -> Any:
+    """A result with nothing pending."""
+    if isinstance(result, dappled.ndarray):
+        result._compute()
+    return result
+
+
+def timer(np: ModuleType, call: str) -> timeit.Timer:
+    """A timer of a call; of what may be left pending, all is computed."""
+    names = {"np": np, "computed": computed}
+    exec(SETUP, names)
+    lazy = np is dappled and any(name in call for name in ("a2", "laplace"))
+    return timeit.Timer(f"computed({call})" if lazy else call, globals=names)
+
+
+def best(call: str) -> list[float]:
+    """The shortest time with NumPy and with Dappled."""
+    timers = [timer(np, call) for np in (numpy, dappled)]
+    counts = [max(3, round(STRETCH * 50 / each.timeit(50))) for each in timers]
+    turns = [
+        [each.timeit(count) / count for each, count in zip(timers, counts, strict=True)]
+        for _ in range(TURNS)
+    ]
+    return [min(turn) for turn in zip(*turns, strict=True)]
+
+
+def main() -> None:
+    """Prints the table."""
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    print(f"{'ns a call':46} {'NumPy':>9} {'Dappled':>9} {'times as long':>14}")
+    for call in (call.strip() for line in CALLS.splitlines() for call in line.split("|")):
+        if call and wanted in call:
+            theirs, ours = best(call)
+            print(f"{call:46} {theirs * 1e9:9,.0f} {ours * 1e9:9,.0f} {ours / theirs:14.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+//! New arrays, in the common case: from a shape, from numbers, from an array.
+
+use dappled::graph::Array;
+use dappled_kernels::{Axes, DType, Scalar, Weak};
+use numpy::PyUntypedArray;
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyList, PyTuple};
+
+use super::call::{Call, is_number, unless_none};
+use super::class::NdArray;
+use super::conversion::wrap;
+use super::copies::copied;
+use super::given::{Argument, is_generic};
+use super::session::session;
+use super::shapes::owned;
+use super::{dtypes, scalars};
+
+type Made<'py> = PyResult<Option<Bound<'py, PyAny>>>;
+
+/// More elements than this are no common case: their number, and that of their bytes, is small.
+const MOST: u64 = 1 << 40;
+/// Lists inside lists deeper than this are not looked through.
+const DEPTH: usize = 3;
+
+pub fn zeros<'py>(call: &Call<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    filled(call, 0)
+}
+
+pub fn ones<'py>(call: &Call<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    filled(call, 1)
+}
+
+pub fn zeros_like<'py>(call: &Call<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    filled_like(call, 0)
+}
+
+pub fn ones_like<'py>(call: &Call<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    filled_like(call, 1)
+}
+
+fn filled<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
+    let Some([Some(shape), dtype]) = call.named(["shape", "dtype"], 2)? else { return Ok(None) };
+    let dtype = match unless_none(dtype) {
+        None => Some(DType::Float64),
+        Some(dtype) => dtypes::known(&dtype)?,
+    };
+    let (Some(shape), Some(dtype)) = (plain_shape(&shape), dtype) else { return Ok(None) };
+    made(shape.py(), &shape.lengths, whole(number, dtype))
+}
+
+/// Like an array of ours that lies in C order.
+fn filled_like<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
+    if call.args.len() != 1 || call.kwargs.is_some() {
+        return Ok(None);
+    }
+    let like = call.args.get_borrowed_item(0)?;
+    let Ok(like) = like.cast_exact::<NdArray>() else { return Ok(None) };
+    match like.get().array() {
+        Some(array) if array.view().is_contiguous() => {
+            made(like.py(), array.shape(), whole(number, array.dtype()))
+        }
+        _ => Ok(None),
+    }
+}
+
+pub fn full<'py>(call: &Call<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    let found = call.named(["shape", "fill_value", "dtype"], 3)?;
+    let Some([Some(shape), Some(value), dtype]) = found else { return Ok(None) };
+    let (Some(shape), Some((weak, value))) = (plain_shape(&shape), scalars::weak(&value)) else {
+        return Ok(None);
+    };
+    let value = match unless_none(dtype) {
+        None => Some(value),
+        Some(dtype) => dtypes::known(&dtype)?.and_then(|dtype| in_dtype(weak, value, dtype)),
+    };
+    value.map_or(Ok(None), |value| made(shape.py(), &shape.lengths, value))
+}
+
+/// A number in a dtype that has it.
+fn in_dtype(weak: Weak, value: Scalar, dtype: DType) -> Option<Scalar> {
+    let fits = !Argument::Weak(weak, value).overflows(dtype);
+    let kept = value.dtype().kind() <= dtype.kind();
+    (fits && kept).then(|| value.cast(dtype))
+}
+
+/// A small whole number of a dtype.
+fn whole(number: i8, dtype: DType) -> Scalar {
+    match number {
+        0 => Scalar::from_bytes(dtype, &[0; 16][..dtype.itemsize()]),
+        _ => Scalar::new(number).cast(dtype),
+    }
+}
+
+fn made<'py>(py: Python<'py>, shape: &[usize], value: Scalar) -> Made<'py> {
+    owned(py, Array::filled(session(py)?, shape, value)).map(Some)
+}
+
+/// From numbers, by NumPy: `arange`, `linspace`.
+pub fn by_numpy<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    match call.is_plain() {
+        true => fresh(numpy.call(call.args, call.kwargs)?),
+        false => Ok(None),
+    }
+}
+
+/// Small ones by NumPy.
+pub fn eye<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    let limit = session(numpy.py())?.limits().at_once as u64;
+    let small = |length: Bound<'py, PyAny>| {
+        length.extract::<u64>().is_ok_and(|length| length.saturating_mul(length) <= limit)
+    };
+    let numbers = call.args.iter().filter(|number| number.is_exact_instance_of::<PyInt>());
+    match call.kwargs.is_none() && !call.args.is_empty() && numbers.map(small).all(|small| small) {
+        true => by_numpy(call, numpy),
+        false => Ok(None),
+    }
+}
+
+/// What NumPy has made, and nobody else has.
+pub fn fresh(made: Bound<'_, PyAny>) -> Made<'_> {
+    match made.cast_into_exact::<PyUntypedArray>() {
+        Ok(array) => Ok(Some(wrap(&array, true)?.into_any())),
+        Err(_) => Ok(None),
+    }
+}
+
+pub fn array<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    let Some([Some(object), dtype]) = call.named(["object", "dtype"], 2)? else { return Ok(None) };
+    match object.cast_exact::<NdArray>() {
+        Ok(_) if unless_none(dtype.clone()).is_some() => Ok(None),
+        Ok(array) => copied(array, 'K').map(Some),
+        Err(_) => from_numbers(call, numpy, &object),
+    }
+}
+
+pub fn asarray<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    let Some([Some(object), dtype]) = call.named(["a", "dtype"], 2)? else { return Ok(None) };
+    let as_it_is = unless_none(dtype).is_none();
+    if object.is_exact_instance_of::<NdArray>() {
+        return Ok(as_it_is.then_some(object));
+    }
+    match object.cast_exact::<PyUntypedArray>() {
+        Ok(array) if as_it_is => Ok(Some(wrap(array, false)?.into_any())),
+        Ok(_) => Ok(None),
+        Err(_) => from_numbers(call, numpy, &object),
+    }
+}
+
+/// A list of numbers, or an array of NumPy's to be copied.
+fn from_numbers<'py>(
+    call: &Call<'_, 'py>,
+    numpy: &Bound<'py, PyAny>,
+    object: &Bound<'py, PyAny>,
+) -> Made<'py> {
+    let plain = object.is_exact_instance_of::<PyUntypedArray>() || are_numbers(object, DEPTH)?;
+    if plain { fresh(numpy.call(call.args, call.kwargs)?) } else { Ok(None) }
+}
+
+fn are_numbers(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
+    if is_number(object) {
+        return Ok(true);
+    }
+    if depth == 0 {
+        return Ok(false);
+    }
+    if let Ok(list) = object.cast_exact::<PyList>() {
+        return list.iter().try_fold(true, |all, item| Ok(all && are_numbers(&item, depth - 1)?));
+    }
+    if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+        return tuple.iter().try_fold(true, |all, item| Ok(all && are_numbers(&item, depth - 1)?));
+    }
+    is_generic(object)
+}
+
+/// A shape of Python's ints.
+struct Shape<'py> {
+    lengths: Axes<usize>,
+    py: Python<'py>,
+}
+
+impl<'py> Shape<'py> {
+    fn py(&self) -> Python<'py> {
+        self.py
+    }
+}
+
+fn plain_shape<'py>(object: &Bound<'py, PyAny>) -> Option<Shape<'py>> {
+    let mut lengths = Axes::new();
+    match object.cast_exact::<PyTuple>() {
+        Ok(tuple) => {
+            for item in tuple.iter_borrowed() {
+                lengths.push(plain_length(&item)?);
+            }
+        }
+        Err(_) => lengths.push(plain_length(object)?),
+    }
+    let bounded = |all: u64, &length: &usize| {
+        all.checked_mul((length as u64).max(1)).filter(|&all| all <= MOST)
+    };
+    lengths.iter().try_fold(1, bounded)?;
+    Some(Shape { lengths, py: object.py() })
+}
+
+fn plain_length(object: &Bound<'_, PyAny>) -> Option<usize> {
+    match object.is_exact_instance_of::<PyInt>() {
+        true => usize::try_from(object.extract::<i64>().ok()?).ok(),
+        false => None,
+    }
+}

@@ -1,0 +1,109 @@
+//! NumPy's functions on our arrays. The common case of each is done here, without a step in Python;
+//! for all that is not common there is the general function, written in Python.
+
+use pyo3::exceptions::PyKeyError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use super::call::Call;
+use super::{choosing, creating, folding, shapes};
+
+/// What does the common case of a function: given the call and NumPy's function; None if this is
+/// not the common case.
+pub type Common =
+    for<'py> fn(&Call<'_, 'py>, &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>;
+
+const COMMON: [(&str, Common); 29] = [
+    ("all", folding::all),
+    ("amax", folding::max),
+    ("amin", folding::min),
+    ("any", folding::any),
+    ("arange", creating::by_numpy),
+    ("array", creating::array),
+    ("asarray", creating::asarray),
+    ("clip", choosing::clip),
+    ("empty", creating::zeros),
+    ("empty_like", creating::zeros_like),
+    ("eye", creating::eye),
+    ("full", creating::full),
+    ("identity", creating::eye),
+    ("linspace", creating::by_numpy),
+    ("max", folding::max),
+    ("mean", folding::mean),
+    ("min", folding::min),
+    ("ones", creating::ones),
+    ("ones_like", creating::ones_like),
+    ("prod", folding::prod),
+    ("ravel", shapes::ravel_of),
+    ("reshape", shapes::reshape_of),
+    ("std", folding::std),
+    ("sum", folding::sum),
+    ("transpose", shapes::transpose_of),
+    ("var", folding::var),
+    ("where", choosing::where_),
+    ("zeros", creating::zeros),
+    ("zeros_like", creating::zeros_like),
+];
+
+/// A function of NumPy's, on our arrays.
+#[pyclass(frozen, dict, weakref, name = "function", module = "dappled")]
+pub struct Function {
+    common: Common,
+    general: Py<PyAny>,
+    numpy: Py<PyAny>,
+    /// Is it a method where it is found in a class, as functions written in Python are?
+    binds: bool,
+}
+
+#[pymethods]
+impl Function {
+    /// From the general function and NumPy's own.
+    #[new]
+    fn new(name: &str, general: Py<PyAny>, numpy: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let common = COMMON.iter().find(|known| known.0 == name).map(|known| known.1);
+        let common = common.ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
+        let binds = numpy.get_type().hasattr(intern!(numpy.py(), "__get__"))?;
+        Ok(Self { common, general, numpy: numpy.clone().unbind(), binds })
+    }
+
+    /// The functions that have a common case here.
+    #[classattr]
+    fn _names(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+        PyTuple::new(py, COMMON.iter().map(|known| known.0))
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = args.py();
+        match (self.common)(&Call { args, kwargs }, self.numpy.bind(py))? {
+            Some(result) => Ok(result),
+            None => self.general.bind(py).call(args, kwargs),
+        }
+    }
+
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        object: &Bound<'py, PyAny>,
+        _class: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match slf.get().binds && !object.is_none() {
+            true => slf.py().import("types")?.getattr("MethodType")?.call1((slf, object)),
+            false => Ok(slf.clone().into_any()),
+        }
+    }
+
+    /// By its name.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.getattr(intern!(slf.py(), "__name__"))
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<String> {
+        let name = slf.getattr(intern!(slf.py(), "__name__"))?.cast_into::<PyString>()?;
+        Ok(format!("<function {name} at {:p}>", slf.as_ptr()))
+    }
+}
