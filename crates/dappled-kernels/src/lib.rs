@@ -37,6 +37,7 @@ mod lane;
 mod machine;
 mod op;
 mod overlap;
+mod pool;
 mod program;
 mod promote;
 mod reduce;
@@ -51,7 +52,7 @@ mod view;
 
 pub use apply::{apply, apply_flagged};
 pub use bind::Operand;
-pub use buffer::Buffer;
+pub use buffer::{Buffer, OutOfMemory};
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
 pub use error::Error;
@@ -61,6 +62,7 @@ pub use fold::Fold;
 pub use kernels::Variant;
 pub use op::Op;
 pub use overlap::{is_injective, may_overlap};
+pub use pool::in_fresh_pool;
 pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
 pub use reduce::{

@@ -118,7 +118,7 @@ fn cast(
 }
 
 /// The elements of a view, in C order.
-fn collected(buffer: &Buffer, view: &View) -> Result<Buffer, RunError> {
+pub(super) fn collected(buffer: &Buffer, view: &View) -> Result<Buffer, RunError> {
     let (item, out) = (view.dtype.itemsize(), Buffer::zeroed(view.len() * view.dtype.itemsize()));
     view.check(buffer.len())?;
     let (memory, mut elements) = (buffer.read()?, out.write()?);

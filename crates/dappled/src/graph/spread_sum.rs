@@ -14,6 +14,7 @@ use dappled_protocol::Distribution;
 use super::evaluate::{buffers, operands};
 use super::fold::{Folding, Values};
 use super::spread_fold::{here, ready};
+use super::tag::said;
 use super::{Array, GraphError, Session};
 use crate::run::RunError;
 
@@ -32,7 +33,8 @@ pub(super) fn sum<T: Summand>(
     let values = here(session, values, &target)?;
     let own = &ranges[session.fabric().rank() as usize];
     let sent = contribution::<T>(session, &values, &pieces, own)?;
-    let tag = session.next("a sum", (T::DTYPE, total))?;
+    let what = (T::DTYPE, &values.shape, &values.fused.program);
+    let tag = session.next("a sum", what, || said(&values.fused.program, &values.shape, &[]))?;
     let all = session.fabric().gather_all(tag, bytes_of(&sent).to_vec()).map_err(RunError::from)?;
     let sent: Vec<Vec<T>> = all.iter().map(|bytes| Buffer::from_slice(bytes).to_vec()).collect();
     let start = folding.initial.and_then(|initial| initial.get::<T>()).unwrap_or_default();
