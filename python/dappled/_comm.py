@@ -24,7 +24,8 @@ class Stats(NamedTuple):
     seconds: float
 
     def __sub__(self, before: Stats) -> Stats:
-        return Stats(*(now - then for now, then in zip(self, before, strict=True)))
+        messages, sent = self.messages - before.messages, self.bytes - before.bytes
+        return Stats(messages, sent, self.seconds - before.seconds)
 
 
 class Comm:
