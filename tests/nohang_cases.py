@@ -10,6 +10,7 @@ import gc
 import os
 import resource
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -225,6 +226,13 @@ def forks_and_exits(a):
     assert a.sum() == 78
 
 
+def starts_another_program(a):
+    if RANK == 1:
+        program = "import dappled as np; assert (np.ones(9) + 1).sum() == 18 and np.comm.size == 1"
+        subprocess.run([sys.executable, "-c", program], check=True)
+    assert a.sum() == 78
+
+
 def stalls(a):
     if RANK == 1:
         time.sleep(1)
@@ -244,6 +252,7 @@ FINE = [
     uses_a_thread,
     forks,
     forks_and_exits,
+    starts_another_program,
     stalls,
     leaves_things_behind,
 ]
