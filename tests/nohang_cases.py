@@ -227,7 +227,7 @@ def forks_and_exits(a):
 
 
 def starts_another_program(a):
-    if RANK == 1:
+    if RANK == 1 and "PMI_FD" in os.environ:  # else only the environment tells ranks from others
         program = "import dappled as np; assert (np.ones(9) + 1).sum() == 18 and np.comm.size == 1"
         subprocess.run([sys.executable, "-c", program], check=True)
     assert a.sum() == 78
