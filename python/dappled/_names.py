@@ -23,7 +23,7 @@ CHAPTERS = {
     "_array": "ndarray",
     "_broadcasting": "broadcast_arrays broadcast_to",
     "_choosing": "argmax argmin copyto where",
-    "_comm": "comm local",
+    "_comm": "comm init local",
     "_config": "FallbackError FallbackWarning config",
     "_creation": """
         array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye

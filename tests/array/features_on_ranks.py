@@ -1,6 +1,8 @@
 """Runs on every rank: what is new where there are several, each thing in one function."""
 
+import os
 import pickle
+import re
 import sys
 import warnings
 
@@ -162,6 +164,39 @@ def test_the_ranks():
     np.comm.barrier()
     np.sync()
     assert repr(np.comm) == f"Comm(rank={np.comm.rank}, size={np.comm.size})"
+    assert everywhere(np.comm.name) == [np.comm.name] * np.comm.size
+    nodes = int(os.environ.get("MPIR_CVAR_NUM_CLIQUES", "1"))
+    assert max(everywhere(np.comm.node_rank)) == -(-np.comm.size // nodes) - 1
+
+
+def in_rows(shape):
+    """Zeros, of which each rank has some rows."""
+    distribution = np.protocol.Distribution(shape, "bn", nprocs=np.comm.size)
+    return np.zeros(shape).redistribute(distribution)
+
+
+def test_laplace_sends_a_row_to_each_neighbour():
+    times, columns = 5, 300
+    u = in_rows((16 * np.comm.size, columns))
+    u[0] = 1
+    before = np.comm.stats()
+    for _ in range(times):
+        u[1:-1, 1:-1] = (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) / 4
+    sent = np.comm.stats() - before
+    neighbours = (np.comm.rank > 0) + (np.comm.rank < np.comm.size - 1)
+    assert sent.messages == times * neighbours
+    assert sent.bytes == times * neighbours * (columns - 2) * u.itemsize
+
+
+def test_explain_says_what_is_sent():
+    u = in_rows((16 * np.comm.size, 300))
+    v = u[:-2] * 2 + u[2:]
+    said = [int(found) for found in re.findall(r"^send (\d+)", np.explain(v), re.M)]
+    before = np.comm.stats()
+    assert v.local.dtype == v.dtype  # which needs the values
+    sent = np.comm.stats() - before
+    assert (sent.messages, sent.bytes) == (len(said), sum(said) * v.itemsize)
+    assert np.comm.size == 1 or sum(everywhere(sent.messages)) > 0
 
 
 def test_one_rank_may_look_at_its_part():

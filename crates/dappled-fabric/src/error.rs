@@ -1,6 +1,7 @@
 //! What can go wrong between ranks.
 
 use crate::header::Stamp;
+use crate::tag::Tag;
 
 /// Why bytes did not arrive, and which ranks are concerned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,18 +35,41 @@ pub enum FabricError {
         /// The message, on which both agree.
         stamp: Box<Stamp>,
     },
+    /// Two ranks did different things: the first operation that differs.
+    #[error(
+        "ranks diverged at operation {}:\n  rank {}: {}\n  rank {}: {}",
+        tags[0].number, ranks[0], tags[0].place, ranks[1], tags[1].place
+    )]
+    Parted {
+        /// The ranks.
+        ranks: [u64; 2],
+        /// What each of them did.
+        tags: Box<[Tag; 2]>,
+    },
     /// A rank is gone and what is awaited from it will never come.
     #[error(
-        "rank {rank} left after {} messages to rank {waiting}, which awaits {awaited}",
-        awaited.sequence - 1
+        "ranks diverged: rank {rank} left{}{}, but rank {waiting} is in {awaited}",
+        said(*status), after(last)
     )]
     Left {
         /// The rank that left.
         rank: u64,
-        /// The rank that waits for it.
+        /// The exit status with which it left, where that is known.
+        status: i32,
+        /// The last operation that it took part in, where that is known.
+        last: Option<Box<Tag>>,
+        /// A rank that goes on.
         waiting: u64,
-        /// What it waits for.
-        awaited: Box<Stamp>,
+        /// What it does.
+        awaited: Box<Tag>,
+    },
+    /// Another rank can't go on.
+    #[error("{}", if reason.is_empty() { format!("rank {rank} failed") } else { reason.clone() })]
+    Failed {
+        /// That rank.
+        rank: u64,
+        /// What it says about it.
+        reason: String,
     },
     /// MPI refused a call.
     #[error("{function} failed with code {code}: {text}")]
@@ -83,4 +107,31 @@ pub enum FabricError {
         /// What would have been right.
         expected: &'static str,
     },
+}
+
+impl FabricError {
+    /// The ranks that should say it, where all know the same: once is enough. None: all of them.
+    pub fn speakers(&self) -> Option<&[u64]> {
+        match self {
+            Self::Parted { ranks, .. } => Some(ranks),
+            Self::Left { waiting, .. } => Some(std::slice::from_ref(waiting)),
+            _ => None,
+        }
+    }
+
+    /// A rank left, and nothing more is known of it.
+    pub(crate) fn left(rank: u64, waiting: u64, awaited: Tag) -> Self {
+        Self::Left { rank, status: 0, last: None, waiting, awaited: awaited.into() }
+    }
+}
+
+fn said(status: i32) -> String {
+    match status {
+        0 => String::new(),
+        _ => format!(" with exit status {status}"),
+    }
+}
+
+fn after(last: &Option<Box<Tag>>) -> String {
+    last.as_ref().map_or(String::new(), |tag| format!(" after {tag}"))
 }

@@ -1,8 +1,11 @@
 //! The trait, and what a post gives back.
 
+use std::time::Duration;
+
 use crate::collective;
 use crate::error::FabricError;
-use crate::tag::Tag;
+use crate::stats::Stats;
+use crate::tag::{Place, Tag};
 
 /// Messages to send: to whom, and what.
 pub type Sends = Vec<(u64, Vec<u8>)>;
@@ -39,9 +42,28 @@ pub trait Fabric: Send + Sync {
     /// may send to itself.
     fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending;
 
-    /// The last call: tells the other ranks that nothing more will come. Waits for them to
-    /// leave too, where the fabric ends for all at once (MPI).
-    fn leave(&self) -> Result<(), FabricError>;
+    /// The next operation of the program, with a hash of what ranks must agree on about it: its
+    /// tag. Also for what needs no message, on every rank: so ranks that go different ways are found
+    /// by the next message, or when they leave.
+    fn note(&self, hash: u64, place: Place) -> Tag;
+
+    /// What this rank has sent so far.
+    fn stats(&self) -> Stats;
+
+    /// Which of the ranks on this machine this is, from 0.
+    fn node_rank(&self) -> u64 {
+        self.rank()
+    }
+
+    /// The last message: tells the other ranks that nothing more will come, and with which exit
+    /// status. Waits for them to leave too, where the fabric ends for all at once (MPI).
+    fn leave(&self, status: i32) -> Result<(), FabricError>;
+
+    /// Ends what carries the messages, once all have left: MPI, if it was begun for this fabric.
+    /// Done when the fabric is dropped, if not before.
+    fn end(&self) -> Result<(), FabricError> {
+        Ok(())
+    }
 
     /// Ends all ranks, now, with this exit status: for a rank that cannot go on.
     fn abort(&self, status: i32) -> !;
@@ -99,8 +121,9 @@ pub trait Waiting: Send {
     /// Moves messages on; is everything here, and everything sent?
     fn poll(&mut self) -> Result<bool, FabricError>;
 
-    /// Waits for everything to be here and everything to be sent.
-    fn wait(self: Box<Self>) -> Result<Vec<Vec<u8>>, FabricError>;
+    /// Waits for everything to be here and everything to be sent; None where that lasts longer
+    /// than the limit.
+    fn wait(self: Box<Self>, limit: Option<Duration>) -> Result<Option<Vec<Vec<u8>>>, FabricError>;
 }
 
 impl Pending {
@@ -117,6 +140,13 @@ impl Pending {
 
     /// Waits, and gives the received bytes in the order in which they were asked for.
     pub fn wait(self) -> Result<Vec<Vec<u8>>, FabricError> {
-        self.0.wait()
+        Ok(self.0.wait(None)?.expect("without a limit a wait has an end"))
+    }
+
+    pub(crate) fn wait_for(
+        self,
+        limit: Option<Duration>,
+    ) -> Result<Option<Vec<Vec<u8>>>, FabricError> {
+        self.0.wait(limit)
     }
 }

@@ -30,27 +30,28 @@ pub(crate) struct Expectation {
 }
 
 impl Header {
-    /// The bytes of a header: three words, the length of the place, the place.
-    pub const BYTES: usize = 24 + 1 + Place::ROOM;
+    /// The bytes of a header: four words, the length of the place, the place.
+    pub const BYTES: usize = 32 + 1 + Place::ROOM;
 
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let place = self.stamp.tag.place.as_bytes();
         let mut bytes = [0; Self::BYTES];
-        bytes[..8].copy_from_slice(&self.stamp.sequence.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.stamp.tag.hash.to_le_bytes());
-        bytes[16..24].copy_from_slice(&self.bytes.to_le_bytes());
-        bytes[24] = place.len() as u8;
-        bytes[25..25 + place.len()].copy_from_slice(place);
+        let Stamp { sequence, tag } = self.stamp;
+        for (at, word) in [sequence, tag.hash, tag.number, self.bytes].into_iter().enumerate() {
+            bytes[8 * at..8 * at + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[32] = place.len() as u8;
+        bytes[33..33 + place.len()].copy_from_slice(place);
         bytes
     }
 
     /// The header at the start of an envelope.
     pub fn decode(bytes: &[u8]) -> Self {
-        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
-        let length = usize::from(bytes[24]).min(Place::ROOM);
-        let place = Place::from_bytes(&bytes[25..25 + length]);
-        let stamp = Stamp { sequence: word(0), tag: Tag { hash: word(8), place } };
-        Self { stamp, bytes: word(16) }
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]));
+        let length = usize::from(bytes[32]).min(Place::ROOM);
+        let place = Place::from_bytes(&bytes[33..33 + length]);
+        let stamp = Stamp { sequence: word(0), tag: Tag { hash: word(1), number: word(2), place } };
+        Self { stamp, bytes: word(3) }
     }
 }
 
@@ -60,7 +61,7 @@ impl Expectation {
         let (awaited, found) = (self.stamp, header.stamp);
         let agree = (awaited.sequence, awaited.tag.hash) == (found.sequence, found.tag.hash);
         if !agree && found.tag.hash == Tag::LEAVING {
-            return Err(FabricError::Left { rank: peer, waiting: rank, awaited: awaited.into() });
+            return Err(FabricError::left(peer, rank, awaited.tag));
         }
         if !agree {
             let (awaited, found) = (awaited.into(), found.into());
@@ -81,7 +82,7 @@ impl Expectation {
 
 impl fmt::Display for Stamp {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "message {} of {}", self.sequence, self.tag)
+        write!(out, "message {} ({})", self.sequence, self.tag)
     }
 }
 
@@ -106,14 +107,13 @@ mod tests {
         assert_eq!(expected.check(0, 1, &header(3, 7, 8)), Ok(()));
         assert_eq!(
             said(header(2, 9, 8)),
-            "ranks diverged: rank 0 awaits message 3 of operation 0000000000000007 at a.py:3, \
-             but rank 1 sent message 2 of operation 0000000000000009 at a.py:3"
+            "ranks diverged: rank 0 awaits message 3 (operation 0: a.py:3), \
+             but rank 1 sent message 2 (operation 0: a.py:3)"
         );
         assert!(
             said(header(3, 7, 16)).starts_with("rank 0 awaits 8 bytes from rank 1, which sent 16")
         );
-        assert!(
-            said(header(3, Tag::LEAVING, 0)).starts_with("rank 1 left after 2 messages to rank 0")
-        );
+        let left = "ranks diverged: rank 1 left, but rank 0 is in operation 0: a.py:3";
+        assert_eq!(said(header(3, Tag::LEAVING, 0)), left);
     }
 }

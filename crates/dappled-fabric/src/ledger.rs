@@ -2,27 +2,49 @@
 //!
 //! *In:* posts. *Out:* the received bytes of each, when all of them are here. Messages of one
 //! peer are matched with what was asked from it in the order of asking, never by search: a
-//! message that is not the one expected means that the ranks diverged.
+//! message that is not the one expected means that the ranks diverged: [`crate::aside`].
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use crate::error::FabricError;
 use crate::fabric::{Receives, Sends};
 use crate::header::{Expectation, Header, Stamp};
-use crate::tag::Tag;
+use crate::logbook::Logbook;
+use crate::notice::Notice;
+use crate::stats::Stats;
+use crate::tag::{Place, Tag};
+use crate::trouble::Trouble;
 use crate::wire::{Message, Ticket, Wire};
 
 /// The posts of one rank that are on their way.
 pub(crate) struct Ledger<W> {
-    rank: u64,
-    wire: W,
+    pub rank: u64,
+    pub size: u64,
+    pub wire: W,
+    pub logbook: Logbook,
+    pub stats: Stats,
+    /// The exit status, once this rank is at the end of its program.
+    pub leaving: Option<i32>,
+    pub trouble: Option<Trouble>,
+    /// The last words of ranks that have left.
+    pub farewells: BTreeMap<u64, Notice>,
+    /// Notices to and from each peer.
+    pub asides: HashMap<u64, Asides>,
+    /// The first error, after which there is nothing but this error.
+    pub failed: Option<FabricError>,
     to_self: VecDeque<Message>,
     /// The messages sent to, and asked from, each peer so far.
     counts: HashMap<u64, Counts>,
     awaited: BTreeMap<u64, VecDeque<Awaited>>,
     posts: HashMap<u64, Post>,
     next_post: u64,
-    failed: Option<FabricError>,
+}
+
+/// How often two ranks have spoken aside.
+#[derive(Default)]
+pub(crate) struct Asides {
+    pub told: u64,
+    pub heard: u64,
 }
 
 #[derive(Default)]
@@ -45,17 +67,36 @@ struct Post {
 
 impl<W: Wire> Ledger<W> {
     /// No posts yet.
-    pub fn new(rank: u64, wire: W) -> Self {
-        let (to_self, counts, awaited) = Default::default();
-        let (posts, next_post, failed) = Default::default();
-        Self { rank, wire, to_self, counts, awaited, posts, next_post, failed }
+    pub fn new(rank: u64, size: u64, wire: W) -> Self {
+        Self {
+            rank,
+            size,
+            wire,
+            logbook: Logbook::default(),
+            stats: Stats::default(),
+            leaving: None,
+            trouble: None,
+            farewells: BTreeMap::new(),
+            asides: HashMap::new(),
+            failed: None,
+            to_self: VecDeque::new(),
+            counts: HashMap::new(),
+            awaited: BTreeMap::new(),
+            posts: HashMap::new(),
+            next_post: 0,
+        }
+    }
+
+    /// The tag of the next operation.
+    pub fn note(&mut self, hash: u64, place: Place) -> Tag {
+        self.logbook.note(hash, place)
     }
 
     /// Starts a post, and gives its number. A failure is told when the post is asked about.
     pub fn post(&mut self, tag: Tag, sends: Sends, receives: Receives) -> u64 {
         let post = self.next_post;
         self.next_post += 1;
-        if self.failed.is_some() {
+        if self.failed.is_some() || self.trouble.is_some() {
             return post;
         }
         let received = receives.iter().map(|_| None).collect();
@@ -68,7 +109,7 @@ impl<W: Wire> Ledger<W> {
                 let sends = sent.into_iter().flatten().collect();
                 self.posts.insert(post, Post { sends, received });
             }
-            Err(error) => self.failed = Some(error),
+            Err(error) => self.fail(error),
         }
         post
     }
@@ -85,6 +126,9 @@ impl<W: Wire> Ledger<W> {
     /// Moves messages on; are all messages of the post here, and its sends done?
     pub fn is_done(&mut self, post: u64) -> Result<bool, FabricError> {
         self.progress()?;
+        if self.trouble.is_some() {
+            return Ok(false);
+        }
         let Some(Post { sends, received }) = self.posts.get(&post) else { return Ok(true) };
         Ok(received.iter().all(Option::is_some)
             && sends.iter().all(|&(_, ticket)| self.wire.is_sent(ticket)))
@@ -95,9 +139,10 @@ impl<W: Wire> Ledger<W> {
         self.posts.remove(&post);
     }
 
-    /// The first error, after which there is nothing but this error.
-    pub fn failed(&self) -> Option<&FabricError> {
-        self.failed.as_ref()
+    /// The ranks that a post waits for.
+    pub fn awaited_by(&self, post: u64) -> Vec<u64> {
+        let asked = |queue: &VecDeque<Awaited>| queue.iter().any(|awaited| awaited.post == post);
+        self.awaited.iter().filter(|(_, queue)| asked(queue)).map(|(&peer, _)| peer).collect()
     }
 
     /// Are bytes on their way, which move while this rank polls?
@@ -109,7 +154,7 @@ impl<W: Wire> Ledger<W> {
     pub fn describe(&self, post: u64) -> String {
         let mine = self.awaited.iter().flat_map(|(peer, queue)| {
             let mine = queue.iter().filter(|awaited| awaited.post == post);
-            mine.map(move |awaited| format!("from rank {peer}: {}", awaited.expected.stamp))
+            mine.map(move |awaited| format!("for rank {peer} in {}", awaited.expected.stamp.tag))
         });
         let sends = self.posts.get(&post).map_or(&[][..], |post| &post.sends);
         let unsent = sends.iter().filter(|&&(_, ticket)| !self.wire.is_sent(ticket));
@@ -139,20 +184,24 @@ impl<W: Wire> Ledger<W> {
             self.to_self.push_back(message);
             return Ok(None);
         }
+        self.stats.messages += 1;
+        self.stats.bytes += message.header.bytes;
         Ok(Some((peer, self.wire.send(peer, message)?)))
     }
 
     /// Moves messages on; the first error is kept, for messages after it mean nothing.
     fn progress(&mut self) -> Result<(), FabricError> {
-        if self.failed.is_none() {
-            self.failed = self.wire.progress().and_then(|()| self.receive()).err();
+        if self.failed.is_none() && self.trouble.is_none() {
+            let moved = self.wire.progress().and_then(|()| self.receive());
+            moved.unwrap_or_else(|error| self.fail(error));
         }
+        self.settle();
         self.failed.clone().map_or(Ok(()), Err)
     }
 
     /// Hands out what is here, peer by peer, as far as it goes.
     fn receive(&mut self) -> Result<(), FabricError> {
-        let Self { rank, wire, to_self, awaited, posts, .. } = self;
+        let Self { rank, wire, to_self, awaited, posts, farewells, .. } = self;
         for (&peer, queue) in awaited.iter_mut() {
             while let Some(next) = queue.front() {
                 let message = match peer == *rank {
@@ -160,6 +209,9 @@ impl<W: Wire> Ledger<W> {
                     false => next_of(wire, *rank, peer, next)?,
                 };
                 let Some(message) = message else { break };
+                if message.header.stamp.tag.hash == Tag::LEAVING {
+                    farewells.extend(Notice::decode(&message.payload).map(|notice| (peer, notice)));
+                }
                 next.expected.check(*rank, peer, &message.header)?;
                 if let Some(post) = posts.get_mut(&next.post) {
                     post.received[next.place] = Some(message.payload);
@@ -182,10 +234,7 @@ fn next_of<W: Wire>(
     // Asked first: what was sent before leaving is then surely seen by `receive`.
     let left = wire.has_left(peer);
     match wire.receive(peer)? {
-        None if left => {
-            let awaited = next.expected.stamp.into();
-            Err(FabricError::Left { rank: peer, waiting: rank, awaited })
-        }
+        None if left => Err(FabricError::left(peer, rank, next.expected.stamp.tag)),
         message => Ok(message),
     }
 }

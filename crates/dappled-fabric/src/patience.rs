@@ -11,18 +11,22 @@ const SPINS: u32 = 200;
 const YIELDING: Duration = Duration::from_millis(2);
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
+/// After so long those who are waited for are asked what they do.
+const ASKING: Duration = Duration::from_secs(1);
+
 /// One wait, and whether it has lasted too long.
 pub(crate) struct Patience {
     started: Instant,
     stall: Duration,
     spins: u32,
+    asked: bool,
     told: bool,
 }
 
 impl Patience {
     /// A wait that begins now and is stalled after `stall`.
     pub fn new(stall: Duration) -> Self {
-        Self { started: Instant::now(), stall, spins: 0, told: false }
+        Self { started: Instant::now(), stall, spins: 0, asked: false, told: false }
     }
 
     /// Lets a little time pass; more, the longer nothing is `moving`.
@@ -39,6 +43,23 @@ impl Patience {
             // A tenth of the time waited: a wait never lasts more than a tenth too long.
             std::thread::sleep(LONGEST_SLEEP.min(waited / 10));
         }
+    }
+
+    /// Does it wait so long that it may do something else meanwhile?
+    pub fn is_idle(&self) -> bool {
+        self.spins >= SPINS
+    }
+
+    /// Is it time to ask? Once.
+    pub fn asks(&mut self) -> bool {
+        let asks = self.is_idle() && !self.asked && self.started.elapsed() > ASKING;
+        self.asked |= asks;
+        asks
+    }
+
+    /// How long it has lasted.
+    pub fn lasted(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// How long the wait has lasted: once, when that is too long.

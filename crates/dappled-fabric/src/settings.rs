@@ -19,6 +19,8 @@ pub struct Settings {
     pub report: Report,
     /// Python's `sys.prefix`, whose `lib` may hold the MPI library of a wheel.
     pub prefix: Option<PathBuf>,
+    /// The communicator whose ranks these are, as the number of its handle; None for the world's.
+    pub communicator: Option<u64>,
     /// The bytes of the longest MPI message; what is longer goes in pieces. At most 1 GiB, for
     /// MPI counts with ints; a test sets less.
     pub piece: usize,
@@ -30,6 +32,7 @@ impl Default for Settings {
             stall: Duration::from_secs(30),
             report: Arc::new(write_line),
             prefix: None,
+            communicator: None,
             piece: 1 << 30,
         }
     }

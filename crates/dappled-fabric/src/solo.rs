@@ -2,8 +2,10 @@
 
 use crate::error::FabricError;
 use crate::fabric::{Fabric, Pending, Receives, Sends};
+use crate::notice::Notice;
 use crate::settings::Settings;
-use crate::tag::Tag;
+use crate::stats::Stats;
+use crate::tag::{Place, Tag};
 use crate::wire::{Message, Ticket, Wire};
 use crate::wired::Wired;
 
@@ -50,7 +52,15 @@ impl Fabric for Solo {
         self.0.start(tag, sends, receives)
     }
 
-    fn leave(&self) -> Result<(), FabricError> {
+    fn note(&self, hash: u64, place: Place) -> Tag {
+        self.0.note(hash, place)
+    }
+
+    fn stats(&self) -> Stats {
+        self.0.stats()
+    }
+
+    fn leave(&self, _: i32) -> Result<(), FabricError> {
         Ok(())
     }
 
@@ -83,5 +93,13 @@ impl Wire for NoWire {
 
     fn has_left(&self, _: u64) -> bool {
         false
+    }
+
+    fn tell(&mut self, peer: u64, _: &Notice) -> Result<(), FabricError> {
+        unreachable!("solo has no rank {peer}")
+    }
+
+    fn hear(&mut self) -> Result<Option<Notice>, FabricError> {
+        Ok(None)
     }
 }

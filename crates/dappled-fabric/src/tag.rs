@@ -6,14 +6,16 @@ use std::fmt;
 ///
 /// ```
 /// use dappled_fabric::Tag;
-/// let tag = Tag::new(7, "laplace.py:4");
-/// assert_eq!(tag.to_string(), "operation 0000000000000007 at laplace.py:4");
+/// let tag = Tag::new(7, "a sum at laplace.py:4");
+/// assert_eq!(tag.to_string(), "operation 0: a sum at laplace.py:4");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// What the ranks must agree on.
+    /// What the ranks must agree on: this operation, and all before it.
     pub hash: u64,
-    /// For people: never compared.
+    /// The number of the operation, from 1; 0 for what the program did not ask for.
+    pub number: u64,
+    /// What it is and where it was asked for, for people: never compared.
     pub place: Place,
 }
 
@@ -31,7 +33,7 @@ impl Tag {
 
     /// The operation with this hash, asked for at this place.
     pub fn new(hash: u64, place: &str) -> Self {
-        Self { hash, place: Place::new(place) }
+        Self { hash, number: 0, place: Place::new(place) }
     }
 
     /// The last message of a rank.
@@ -43,11 +45,8 @@ impl Tag {
     /// broadcast of the same operation.
     pub(crate) fn within(self, kind: &str) -> Self {
         let hash = kind.bytes().fold(self.hash, |hash, byte| mixed(hash, u64::from(byte)));
-        let place = match self.place.length {
-            0 => Place::new(kind),
-            _ => Place::new(&format!("{kind}, {}", self.place)),
-        };
-        Self { hash, place }
+        let place = if self.place.length == 0 { Place::new(kind) } else { self.place };
+        Self { hash, place, ..self }
     }
 
     /// The same with a number that the ranks must agree on.
@@ -57,13 +56,13 @@ impl Tag {
 }
 
 /// One step of FNV-1a, on words: enough to tell operations apart, nothing more is asked of it.
-fn mixed(hash: u64, word: u64) -> u64 {
+pub(crate) fn mixed(hash: u64, word: u64) -> u64 {
     (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
 }
 
 impl Place {
     /// The bytes that are kept.
-    pub(crate) const ROOM: usize = 103;
+    pub(crate) const ROOM: usize = 223;
 
     /// The end of `text`, as much as there is room for.
     pub fn new(text: &str) -> Self {
@@ -98,10 +97,9 @@ impl fmt::Debug for Place {
 
 impl fmt::Display for Tag {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "operation {:016x}", self.hash)?;
-        match self.place.length {
-            0 => Ok(()),
-            _ => write!(out, " at {}", self.place),
+        match self.hash {
+            Self::LEAVING => write!(out, "{}", self.place),
+            _ => write!(out, "operation {}: {}", self.number, self.place),
         }
     }
 }
@@ -122,6 +120,7 @@ mod tests {
         let tag = Tag::new(1, "a.py:1");
         assert_ne!(tag.within("barrier").hash, tag.within("broadcast").hash);
         assert_ne!(tag.within("broadcast").with(0).hash, tag.within("broadcast").with(1).hash);
-        assert_eq!(tag.within("barrier").place.to_string(), "barrier, a.py:1");
+        assert_eq!(tag.within("barrier").place.to_string(), "a.py:1");
+        assert_eq!(Tag::new(1, "").within("barrier").place.to_string(), "barrier");
     }
 }

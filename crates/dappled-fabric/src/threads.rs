@@ -4,12 +4,14 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::FabricError;
 use crate::fabric::{Fabric, Pending, Receives, Sends};
+use crate::notice::Notice;
 use crate::settings::Settings;
-use crate::tag::Tag;
+use crate::stats::Stats;
+use crate::tag::{Place, Tag};
 use crate::wire::{Message, Ticket, Wire};
 use crate::wired::Wired;
 
@@ -19,9 +21,10 @@ pub struct Threads {
     hall: Arc<Hall>,
 }
 
-/// What the ranks share: a mailbox for each pair, and who has left.
+/// What the ranks share: a mailbox for each pair, what is said aside to each, and who has left.
 struct Hall {
     mailboxes: Vec<Mutex<VecDeque<Message>>>,
+    aside: Vec<Mutex<VecDeque<Notice>>>,
     left: Vec<AtomicBool>,
 }
 
@@ -40,6 +43,7 @@ impl Threads {
     pub fn with_settings(ranks: u64, settings: &Settings) -> Vec<Self> {
         let hall = Arc::new(Hall {
             mailboxes: (0..ranks * ranks).map(|_| Mutex::default()).collect(),
+            aside: (0..ranks).map(|_| Mutex::default()).collect(),
             left: (0..ranks).map(|_| AtomicBool::new(false)).collect(),
         });
         let one = |rank| {
@@ -105,7 +109,15 @@ impl Fabric for Threads {
         self.wired.start(tag, sends, receives)
     }
 
-    fn leave(&self) -> Result<(), FabricError> {
+    fn note(&self, hash: u64, place: Place) -> Tag {
+        self.wired.note(hash, place)
+    }
+
+    fn stats(&self) -> Stats {
+        self.wired.stats()
+    }
+
+    fn leave(&self, _: i32) -> Result<(), FabricError> {
         self.hall.leave(self.wired.rank);
         Ok(())
     }
@@ -127,9 +139,13 @@ impl Hall {
         self.left[rank as usize].store(true, Ordering::Release);
     }
 
-    fn mailbox(&self, from: u64, to: u64) -> std::sync::MutexGuard<'_, VecDeque<Message>> {
+    fn mailbox(&self, from: u64, to: u64) -> MutexGuard<'_, VecDeque<Message>> {
         let at = from as usize * self.left.len() + to as usize;
         self.mailboxes[at].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn aside(&self, to: u64) -> MutexGuard<'_, VecDeque<Notice>> {
+        self.aside[to as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -157,5 +173,14 @@ impl Wire for Mailboxes {
 
     fn has_left(&self, peer: u64) -> bool {
         self.hall.left[peer as usize].load(Ordering::Acquire)
+    }
+
+    fn tell(&mut self, peer: u64, notice: &Notice) -> Result<(), FabricError> {
+        self.hall.aside(peer).push_back(notice.clone());
+        Ok(())
+    }
+
+    fn hear(&mut self) -> Result<Option<Notice>, FabricError> {
+        Ok(self.hall.aside(self.rank).pop_front())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::FabricError;
 use crate::header::Header;
+use crate::notice::Notice;
 
 /// A message with its header.
 #[derive(Debug)]
@@ -33,4 +34,10 @@ pub(crate) trait Wire: Send + 'static {
 
     /// Will nothing more come from `peer` than what is here?
     fn has_left(&self, peer: u64) -> bool;
+
+    /// Says something aside: it goes past all messages, and nobody has to ask for it.
+    fn tell(&mut self, peer: u64, notice: &Notice) -> Result<(), FabricError>;
+
+    /// Something that was said aside to this rank, if there is any.
+    fn hear(&mut self) -> Result<Option<Notice>, FabricError>;
 }

@@ -6,9 +6,11 @@ use std::time::Duration;
 use crate::error::FabricError;
 use crate::fabric::{Pending, Receives, Sends, Waiting};
 use crate::ledger::Ledger;
+use crate::notice::Kind;
 use crate::patience::Patience;
 use crate::settings::{Report, Settings};
-use crate::tag::Tag;
+use crate::stats::Stats;
+use crate::tag::{Place, Tag};
 use crate::wire::Wire;
 
 /// One rank and its ledger, which posts on their way share.
@@ -34,7 +36,7 @@ struct Posted<W: Wire> {
 
 impl<W: Wire> Wired<W> {
     pub fn new(rank: u64, size: u64, name: String, wire: W, settings: &Settings) -> Self {
-        let ledger = Mutex::new(Ledger::new(rank, wire));
+        let ledger = Mutex::new(Ledger::new(rank, size, wire));
         let Settings { stall, report, .. } = settings.clone();
         Self { rank, size, name, shared: Arc::new(Shared { rank, stall, report, ledger }) }
     }
@@ -47,17 +49,35 @@ impl<W: Wire> Wired<W> {
         Pending::new(Posted { shared: self.shared.clone(), post })
     }
 
-    /// The last message to every rank, and from every rank.
-    pub fn say_goodbye(&self) -> Result<(), FabricError> {
-        let others = (0..self.size).filter(|&peer| peer != self.rank);
-        let sends = others.clone().map(|peer| (peer, Vec::new())).collect();
-        let receives = others.map(|peer| (peer, Some(0))).collect();
-        self.start(Tag::leaving(), sends, receives).wait().map(drop)
+    pub fn note(&self, hash: u64, place: Place) -> Tag {
+        self.shared.ledger().note(hash, place)
+    }
+
+    pub fn stats(&self) -> Stats {
+        self.shared.ledger().stats
+    }
+
+    /// The last message to every rank, and from every rank; false if the others do not leave
+    /// within the limit. Then all have done the same, and nothing is on its way.
+    pub fn say_goodbye(&self, status: i32, limit: Option<Duration>) -> Result<bool, FabricError> {
+        self.shared.ledger().leaving = Some(status);
+        let others = || (0..self.size).filter(|&peer| peer != self.rank);
+        let farewell = |peer| self.shared.ledger().notice(Kind::Leaves, "", peer).encode();
+        let sends = others().map(|peer| (peer, farewell(peer))).collect();
+        let receives = others().map(|peer| (peer, None)).collect();
+        let goodbye = self.start(Tag::leaving(), sends, receives);
+        if goodbye.wait_for(limit)?.is_none() {
+            return Ok(false);
+        }
+        while !self.shared.ledger().parting()? {
+            std::thread::yield_now();
+        }
+        Ok(true)
     }
 
     /// Was there an error?
     pub fn has_failed(&self) -> bool {
-        self.shared.ledger().failed().is_some()
+        self.shared.ledger().failed.is_some()
     }
 }
 
@@ -73,23 +93,39 @@ impl<W: Wire> Waiting for Posted<W> {
         self.shared.ledger().is_done(self.post)
     }
 
-    fn wait(self: Box<Self>) -> Result<Vec<Vec<u8>>, FabricError> {
+    fn wait(self: Box<Self>, limit: Option<Duration>) -> Result<Option<Vec<Vec<u8>>>, FabricError> {
         let mut patience = Patience::new(self.shared.stall);
         loop {
             let mut ledger = self.shared.ledger();
-            if let Some(received) = ledger.take(self.post)? {
-                return Ok(received);
+            let taken = ledger.take(self.post);
+            let late = || limit.is_some_and(|limit| patience.lasted() > limit);
+            if !matches!(taken, Ok(None)) || late() {
+                ledger.stats.waited += patience.lasted();
+                return taken;
             }
-            if let Some(waited) = patience.stalled() {
-                let (rank, seconds) = (self.shared.rank, waited.as_secs_f64());
-                let awaited = ledger.describe(self.post);
-                let report = format!("dappled: rank {rank} has waited {seconds:.0} s {awaited}");
-                (self.shared.report)(&report);
-            }
-            let moving = ledger.is_moving();
+            let moving = self.look_around(&mut ledger, &mut patience);
             drop(ledger);
             patience.pause(moving);
         }
+    }
+}
+
+impl<W: Wire> Posted<W> {
+    /// What is done in a wait that lasts; are bytes on their way?
+    fn look_around(&self, ledger: &mut Ledger<W>, patience: &mut Patience) -> bool {
+        if patience.is_idle() {
+            ledger.hear();
+        }
+        if patience.asks() {
+            ledger.ask_about(self.post);
+        }
+        if let Some(waited) = patience.stalled() {
+            let (rank, seconds) = (self.shared.rank, waited.as_secs_f64());
+            let awaited = ledger.describe(self.post);
+            let report = format!("dappled: rank {rank} has waited {seconds:.0} s {awaited}");
+            (self.shared.report)(&report);
+        }
+        ledger.is_moving()
     }
 }
 

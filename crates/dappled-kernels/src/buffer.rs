@@ -1,8 +1,9 @@
 //! Memory that arrays live in: shared by counting, and never read while it is written.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ops::{Deref, DerefMut};
+use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
@@ -34,6 +35,14 @@ const WRITING: isize = -1;
 #[derive(Clone, Debug)]
 pub struct Buffer(Arc<Memory>);
 
+/// There was no memory for so many bytes: what a panic carries, so that whoever asked for an array
+/// can catch it and the program may go on. No message is printed on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfMemory {
+    /// How many.
+    pub bytes: usize,
+}
+
 #[derive(Debug)]
 struct Memory {
     start: NonNull<u8>,
@@ -46,6 +55,7 @@ struct Memory {
 #[derive(Debug)]
 enum Owner {
     Ours { allocation: NonNull<u8>, layout: Layout },
+    Vec(Vec<u8>),
     Foreign { _keeper: Box<dyn Any + Send + Sync> },
 }
 
@@ -55,14 +65,17 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Buffer {
-    /// So many zero bytes. Large memory comes as untouched pages: the zeros cost nothing.
+    /// So many zero bytes. Large memory comes as untouched pages: the zeros cost nothing. Unwinds
+    /// with [`OutOfMemory`] where there is none.
     pub fn zeroed(len: usize) -> Self {
         // Asked for with a plain alignment and aligned by hand: the system's allocator writes
         // zeros itself, touching every page, as soon as a larger alignment is wanted.
-        let layout = Layout::from_size_align(len + ALIGN, 16).expect("memory below isize::MAX");
+        let none = || -> ! { resume_unwind(Box::new(OutOfMemory { bytes: len })) };
+        let layout = Layout::from_size_align(len.saturating_add(ALIGN), 16);
+        let Ok(layout) = layout else { none() };
         // SAFETY: the layout is not empty.
         let allocation = NonNull::new(unsafe { alloc_zeroed(layout) });
-        let allocation = allocation.unwrap_or_else(|| handle_alloc_error(layout));
+        let allocation = allocation.unwrap_or_else(|| none());
         let pad = allocation.as_ptr().align_offset(ALIGN);
         // SAFETY: pad < ALIGN, so `pad + len` is inside the allocation.
         let start = unsafe { allocation.add(pad) };
@@ -75,6 +88,23 @@ impl Buffer {
         let buffer = Self::zeroed(size_of_val(elements));
         buffer.write().expect("nobody else has it yet").copy_from_slice(bytes_of(elements));
         buffer
+    }
+
+    /// These bytes, for elements of this size, without a copy where they lie as such elements must.
+    pub fn from_vec(mut bytes: Vec<u8>, itemsize: usize) -> Self {
+        let start = NonNull::new(bytes.as_mut_ptr()).expect("a vector points somewhere");
+        match start.as_ptr().align_offset(itemsize.clamp(1, 16)) {
+            0 => Self::over(start, bytes.len(), Owner::Vec(bytes)),
+            _ => Self::from_slice(&bytes),
+        }
+    }
+
+    /// The vector that this was made of, if nobody else holds it.
+    pub fn into_vec(self) -> Option<Vec<u8>> {
+        match &mut Arc::into_inner(self.0)?.owner {
+            Owner::Vec(bytes) => Some(std::mem::take(bytes)),
+            _ => None,
+        }
     }
 
     /// `len` times the same element.
@@ -129,10 +159,10 @@ impl Buffer {
         Arc::strong_count(&self.0) == 1
     }
 
-    /// Does somebody else own it?
+    /// Is it not from our own allocator, and so not kept for reuse?
     #[inline]
     pub fn is_foreign(&self) -> bool {
-        matches!(self.0.owner, Owner::Foreign { .. })
+        !matches!(self.0.owner, Owner::Ours { .. })
     }
 
     /// The bytes, to read, unless somebody writes them.

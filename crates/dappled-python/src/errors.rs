@@ -3,12 +3,15 @@
 use dappled::graph::GraphError;
 use dappled::run::RunError;
 use dappled::view::ViewError;
+use dappled_fabric::FabricError;
 use dappled_protocol as protocol;
 use dappled_protocol::exchange::{ExchangeError, LabelsError};
 use dappled_protocol::slice::KeyError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+
+use crate::array::begun;
 
 create_exception!(
     dappled.protocol,
@@ -91,12 +94,38 @@ impl Raise for GraphError {
             | GraphError::Piece
             | GraphError::Distribution { .. } => PyValueError::new_err(text),
             GraphError::NoLoop { .. } => PyTypeError::new_err(text),
-            GraphError::Local(_) => PyRuntimeError::new_err(text),
-            GraphError::Run(RunError::Fabric(error)) => PyRuntimeError::new_err(error.to_string()),
+            GraphError::Local(_) | GraphError::Forked(_) | GraphError::Thread(_) => {
+                PyRuntimeError::new_err(text)
+            }
+            GraphError::Run(RunError::Fabric(error)) => error.raise(),
             _ => PyRuntimeError::new_err(format!(
                 "{text}. This is a bug of dappled's: please report it with the program that shows it."
             )),
         }
+    }
+}
+
+/// What all ranks know is printed by those that it is about.
+impl Raise for FabricError {
+    fn raise(self) -> PyErr {
+        let error = PyRuntimeError::new_err(format!("{self}{}", hint(&self)));
+        let rank = begun().map(|session| session.fabric().rank());
+        let speaks = |speakers: &[u64]| rank.is_none_or(|rank| speakers.contains(&rank));
+        if !self.speakers().is_none_or(speaks) {
+            // An attribute of a RuntimeError can be set.
+            let _ = Python::attach(|py| error.value(py).setattr("_told_by_others", true));
+        }
+        error
+    }
+}
+
+/// Where ranks did different things for no reason in sight, the order of sets may be one.
+fn hint(error: &FabricError) -> &'static str {
+    match error {
+        FabricError::Parted { .. } if std::env::var_os("PYTHONHASHSEED").is_none() => {
+            "\n(PYTHONHASHSEED is not set: sets of strings have another order on every rank)"
+        }
+        _ => "",
     }
 }
 

@@ -42,5 +42,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             session.fabric().size()
         );
     }
-    Ok(session.fabric().leave()?)
+    Ok(session.fabric().leave(0)?)
 }

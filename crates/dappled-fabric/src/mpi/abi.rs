@@ -23,14 +23,25 @@ pub(super) enum Abi {
 pub(super) trait Handle: Copy + Send + Sync + 'static {
     /// What a request is before MPI writes it.
     const NONE: Self;
+
+    /// The handle that another user of the library, such as mpi4py, knows by this number.
+    fn from_number(number: u64) -> Self;
 }
 
 impl Handle for c_int {
     const NONE: Self = 0;
+
+    fn from_number(number: u64) -> Self {
+        number as c_int
+    }
 }
 
 impl Handle for usize {
     const NONE: Self = 0;
+
+    fn from_number(number: u64) -> Self {
+        number as usize
+    }
 }
 
 /// What differs between ABIs, beside the handle type.
@@ -40,6 +51,9 @@ pub(super) struct Constants<H> {
     pub byte: H,
     pub errors_return: H,
     pub status_ignore: usize,
+    pub any_source: c_int,
+    pub comm_type_shared: c_int,
+    pub info_null: H,
     pub thread_multiple: c_int,
 }
 
@@ -87,6 +101,9 @@ pub(super) fn mpich(library: Library) -> Result<Mpi<c_int>, FabricError> {
         byte: 0x4c00_010d,
         errors_return: 0x5400_0001,
         status_ignore: 1,
+        any_source: -2,
+        comm_type_shared: 1,
+        info_null: 0x1c00_0000,
         thread_multiple: 3,
     };
     Mpi::new(library, constants)
@@ -100,6 +117,9 @@ pub(super) fn open_mpi(library: Library) -> Result<Mpi<usize>, FabricError> {
         byte: object("ompi_mpi_byte")?,
         errors_return: object("ompi_mpi_errors_return")?,
         status_ignore: 0,
+        any_source: -1,
+        comm_type_shared: 0,
+        info_null: object("ompi_mpi_info_null")?,
         thread_multiple: 3,
     };
     Mpi::new(library, constants)
@@ -112,6 +132,9 @@ pub(super) fn standard(library: Library) -> Result<Mpi<usize>, FabricError> {
         byte: 0x247,
         errors_return: 0x143,
         status_ignore: 0,
+        any_source: -1,
+        comm_type_shared: 221,
+        info_null: 0x130,
         thread_multiple: 4096,
     };
     let mut mpi = Mpi::new(library, constants)?;

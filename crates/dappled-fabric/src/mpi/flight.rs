@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::abi::Handle;
 use super::session::Session;
 use crate::error::FabricError;
+use crate::memory::{keep, memory};
 
 /// Bytes that belong to MPI while `requests` are open. Dropped before they are done, the memory
 /// is leaked: MPI may still use it, and there is no call that takes it back without blocking.
@@ -26,7 +27,8 @@ unsafe impl<H: Handle> Send for Flight<H> {}
 /// Where a flight goes to or comes from.
 #[derive(Clone, Copy)]
 pub(super) struct Route {
-    pub peer: u64,
+    /// A rank, or MPI's word for anybody.
+    pub peer: c_int,
     pub tag: c_int,
     /// The longest message; what is longer goes in pieces.
     pub piece: usize,
@@ -53,7 +55,7 @@ impl<H: Handle> Flight<H> {
     ) -> Result<Self, FabricError> {
         let (mpi, communicator) = (&session.mpi, session.communicator);
         let irecv = mpi.functions.irecv;
-        Self::start(session, vec![0; length], from, "MPI_Irecv", |start, count, peer, request| {
+        Self::start(session, memory(length), from, "MPI_Irecv", |start, count, peer, request| {
             // SAFETY: `start` begins `count` bytes that live until the request is done and that
             // nobody else looks at before.
             unsafe {
@@ -84,7 +86,7 @@ impl<H: Handle> Flight<H> {
         for at in (0..length).step_by(route.piece) {
             let count = route.piece.min(length - at) as c_int;
             let mut request = H::NONE;
-            let code = call(start.wrapping_add(at), count, route.peer as c_int, &mut request);
+            let code = call(start.wrapping_add(at), count, route.peer, &mut request);
             flight.session.mpi.functions.check(function, code)?;
             flight.requests.push(request);
         }
@@ -129,7 +131,7 @@ impl<H: Handle> Flight<H> {
 impl<H: Handle> Drop for Flight<H> {
     fn drop(&mut self) {
         if self.requests.is_empty() {
-            drop(self.take_bytes());
+            keep(self.take_bytes());
         }
     }
 }

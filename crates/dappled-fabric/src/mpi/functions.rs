@@ -39,6 +39,9 @@ functions! {
     isend = "MPI_Isend" (*const c_void, c_int, H, c_int, c_int, H, *mut H);
     irecv = "MPI_Irecv" (*mut c_void, c_int, H, c_int, c_int, H, *mut H);
     test = "MPI_Test" (*mut H, *mut c_int, *mut c_void);
+    iprobe = "MPI_Iprobe" (c_int, c_int, H, *mut c_int, *mut c_void);
+    comm_split_type = "MPI_Comm_split_type" (H, c_int, c_int, H, *mut H);
+    comm_free = "MPI_Comm_free" (*mut H);
     error_string = "MPI_Error_string" (c_int, *mut c_char, *mut c_int);
     library_version = "MPI_Get_library_version" (*mut c_char, *mut c_int);
 }

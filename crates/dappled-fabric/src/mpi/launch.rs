@@ -1,5 +1,7 @@
 //! Was this process launched by MPI? Answered from environment variables alone.
 
+use std::path::Path;
+
 use crate::error::FabricError;
 
 /// What says that this process was launched by MPI.
@@ -44,7 +46,8 @@ const SIGNS: [Sign; 6] = [
 pub(super) fn launch(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Option<Launch>, FabricError> {
-    let seen = SIGNS.iter().find_map(|sign| sign.seen(variable));
+    let own = variable("PMI_FD").is_none_or(|number| is_open(&number));
+    let seen = SIGNS.iter().filter(|_| own).find_map(|sign| sign.seen(variable));
     match variable("DAPPLED_FABRIC") {
         None => Ok(seen),
         Some(word) if word == "solo" => Ok(None),
@@ -56,6 +59,13 @@ pub(super) fn launch(
             Err(FabricError::Setting { name: "DAPPLED_FABRIC", value, expected: "'solo' or 'mpi'" })
         }
     }
+}
+
+/// Is this file open here? A rank may start other programs, which inherit its variables and not its
+/// line to the launcher: they are no ranks. Where there is no /proc nothing is known about it.
+fn is_open(number: &str) -> bool {
+    let files = Path::new("/proc/self/fd");
+    !files.exists() || files.join(number).exists()
 }
 
 impl Sign {
@@ -112,6 +122,8 @@ mod tests {
             said("OMPI_COMM_WORLD_SIZE=2", Some(2))
         );
         assert_eq!(seen(&[("PMIX_RANK", "0")]), None);
+        let inherited = [("PMI_RANK", "1"), ("PMI_SIZE", "4"), ("PMI_FD", "987654")];
+        assert_eq!(seen(&inherited), None);
         assert_eq!(seen(&[("SLURM_STEP_NUM_TASKS", "1")]), None);
         assert_eq!(seen(&[("SLURM_STEP_NUM_TASKS", "2")]), said("SLURM_STEP_NUM_TASKS=2", Some(2)));
     }

@@ -28,6 +28,7 @@ mod wire;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use self::abi::{Abi, Handle};
 use self::session::Session;
@@ -36,7 +37,8 @@ use self::wire::MpiWire;
 use crate::error::FabricError;
 use crate::fabric::{Fabric, Pending, Receives, Sends};
 use crate::settings::{Report, Settings, process_variable};
-use crate::tag::Tag;
+use crate::stats::Stats;
+use crate::tag::{Place, Tag};
 use crate::wired::Wired;
 
 pub use launch::Launch;
@@ -64,6 +66,9 @@ pub fn connect_with(settings: &Settings) -> Result<Box<dyn Fabric>, FabricError>
     }
 }
 
+/// So long a rank that ends badly waits for the others to end, too.
+const GRACE: Duration = Duration::from_secs(2);
+
 struct Mpi<H: Handle> {
     wired: Wired<MpiWire<H>>,
     session: Arc<Session<H>>,
@@ -77,8 +82,9 @@ impl<H: Handle> Mpi<H> {
         launch: Option<Launch>,
         settings: &Settings,
     ) -> Result<Box<dyn Fabric>, FabricError> {
-        let session = Arc::new(Session::begin(mpi)?);
-        if let Some(launch) = launch {
+        let given = settings.communicator.map(H::from_number);
+        let session = Arc::new(Session::begin(mpi, given)?);
+        if let Some(launch) = launch.filter(|_| given.is_none()) {
             launch.check(session.size, &session.name)?;
         }
         let wire = MpiWire::new(session.clone(), settings.piece);
@@ -102,19 +108,44 @@ impl<H: Handle> Fabric for Mpi<H> {
         &self.wired.name
     }
 
+    fn node_rank(&self) -> u64 {
+        self.session.node_rank
+    }
+
     fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending {
         self.wired.start(tag, sends, receives)
     }
 
-    /// Ends MPI, if this fabric began it, when every rank has said goodbye. A rank that still
-    /// awaits a message of this one is given the goodbye instead, and fails.
-    fn leave(&self) -> Result<(), FabricError> {
+    fn note(&self, hash: u64, place: Place) -> Tag {
+        self.wired.note(hash, place)
+    }
+
+    fn stats(&self) -> Stats {
+        self.wired.stats()
+    }
+
+    /// Returns when every rank has said goodbye. A rank that still awaits a message of this one
+    /// is given the goodbye instead, and fails. Where this rank ends badly, the others are ended if
+    /// they do not end soon.
+    fn leave(&self, status: i32) -> Result<(), FabricError> {
         if self.left.load(Ordering::Acquire) {
             return Ok(());
         }
-        self.wired.say_goodbye()?;
+        if !self.wired.say_goodbye(status, (status != 0).then_some(GRACE))? {
+            let rank = self.wired.rank;
+            let text = format!("dappled: rank {rank} left with exit status {status}: all end");
+            (self.report)(&text);
+            self.session.abort(status)
+        }
         self.left.store(true, Ordering::Release);
-        self.session.end()
+        Ok(())
+    }
+
+    fn end(&self) -> Result<(), FabricError> {
+        match self.left.load(Ordering::Acquire) {
+            true => self.session.end(),
+            false => Ok(()),
+        }
     }
 
     fn abort(&self, status: i32) -> ! {
@@ -127,16 +158,16 @@ impl<H: Handle> Drop for Mpi<H> {
     /// one elsewhere, so that the job must be ended instead.
     fn drop(&mut self) {
         let in_order = !std::thread::panicking() && !self.wired.has_failed();
-        if self.left.load(Ordering::Acquire) || in_order && self.leave_or_say_why() {
-            return;
+        let left = self.left.load(Ordering::Acquire) || in_order && self.leave_or_say_why();
+        if !left || self.session.end().is_err() {
+            self.session.abort(1)
         }
-        self.session.abort(1)
     }
 }
 
 impl<H: Handle> Mpi<H> {
     fn leave_or_say_why(&self) -> bool {
         let why = |error: &FabricError| (self.report)(&format!("dappled: {error}"));
-        self.leave().inspect_err(why).is_ok()
+        self.leave(0).inspect_err(why).is_ok()
     }
 }

@@ -1,5 +1,6 @@
 //! MPI begun, the communicator, MPI ended.
 
+use std::ffi::c_int;
 use std::path::PathBuf;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,10 +14,11 @@ use crate::error::FabricError;
 /// MPI, begun, and this rank's place in it.
 pub(super) struct Session<H> {
     pub mpi: Mpi<H>,
-    /// Ours alone: a duplicate of the world's, so that no message of the program's meets ours.
+    /// Ours alone: a duplicate, so that no message of the program's meets ours.
     pub communicator: H,
     pub rank: u64,
     pub size: u64,
+    pub node_rank: u64,
     pub name: String,
     ours_to_end: bool,
     over: AtomicBool,
@@ -27,23 +29,27 @@ pub(super) struct Session<H> {
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 impl<H: Handle> Session<H> {
-    /// Begins MPI, unless somebody has.
-    pub fn begin(mpi: Mpi<H>) -> Result<Self, FabricError> {
+    /// Begins MPI, unless somebody has, on a duplicate of this communicator, or of the world's.
+    pub fn begin(mpi: Mpi<H>, given: Option<H>) -> Result<Self, FabricError> {
         let ours_to_end = !is_begun(&mpi)?;
         if ours_to_end {
             init(&mpi)?;
         }
-        let communicator = duplicate_world(&mpi)?;
-        let (comm_rank, comm_size) = (mpi.functions.comm_rank, mpi.functions.comm_size);
-        // SAFETY: MPI is begun, the communicator is valid, the pointer is to an int.
-        let rank =
-            mpi.functions.number("MPI_Comm_rank", |out| unsafe { comm_rank(communicator, out) })?;
-        // SAFETY: as above.
-        let size =
-            mpi.functions.number("MPI_Comm_size", |out| unsafe { comm_size(communicator, out) })?;
-        let (rank, size, name, over) =
-            (rank as u64, size as u64, mpi.functions.version(), false.into());
-        Ok(Self { mpi, communicator, rank, size, name, ours_to_end, over })
+        let communicator = duplicate(&mpi, given.unwrap_or(mpi.constants.comm_world))?;
+        let [rank, size] = place_in(&mpi, communicator)?;
+        let node_rank = node_rank(&mpi, communicator)?;
+        let (name, over) = (mpi.functions.version(), false.into());
+        Ok(Self { mpi, communicator, rank, size, node_rank, name, ours_to_end, over })
+    }
+
+    /// Is there a message under this tag, from anybody?
+    pub fn is_there(&self, tag: c_int) -> Result<bool, FabricError> {
+        let (functions, constants) = (&self.mpi.functions, &self.mpi.constants);
+        let (anybody, ignore) = (constants.any_source, constants.status_ignore as *mut _);
+        let iprobe = functions.iprobe;
+        // SAFETY: MPI is begun, not ended; the ABI's own word for "no status".
+        let probe = |found| unsafe { iprobe(anybody, tag, self.communicator, found, ignore) };
+        Ok(functions.number("MPI_Iprobe", probe)? != 0)
     }
 
     /// Ends MPI, if this session began it. Waits for all ranks to end it.
@@ -109,16 +115,42 @@ fn init<H: Handle>(mpi: &Mpi<H>) -> Result<(), FabricError> {
     mpi.functions.number("MPI_Init_thread", begin).map(drop)
 }
 
-fn duplicate_world<H: Handle>(mpi: &Mpi<H>) -> Result<H, FabricError> {
+fn duplicate<H: Handle>(mpi: &Mpi<H>, given: H) -> Result<H, FabricError> {
     let (functions, constants) = (&mpi.functions, &mpi.constants);
     let mut communicator = H::NONE;
-    // SAFETY: MPI is begun; the pointer is to a handle.
-    let code = unsafe { (functions.comm_dup)(constants.comm_world, &mut communicator) };
+    // SAFETY: MPI is begun, the communicator is valid; the pointer is to a handle.
+    let code = unsafe { (functions.comm_dup)(given, &mut communicator) };
     functions.check("MPI_Comm_dup", code)?;
     // SAFETY: the communicator was just made.
     let code = unsafe { (functions.comm_set_errhandler)(communicator, constants.errors_return) };
     functions.check("MPI_Comm_set_errhandler", code)?;
     Ok(communicator)
+}
+
+/// The rank in a communicator, and its size.
+fn place_in<H: Handle>(mpi: &Mpi<H>, communicator: H) -> Result<[u64; 2], FabricError> {
+    let Functions { comm_rank, comm_size, .. } = mpi.functions;
+    // SAFETY: MPI is begun, the communicator is valid, the pointer is to an int.
+    let rank =
+        mpi.functions.number("MPI_Comm_rank", |out| unsafe { comm_rank(communicator, out) })?;
+    // SAFETY: as above.
+    let size =
+        mpi.functions.number("MPI_Comm_size", |out| unsafe { comm_size(communicator, out) })?;
+    Ok([rank as u64, size as u64])
+}
+
+/// The rank among those that share memory with this one.
+fn node_rank<H: Handle>(mpi: &Mpi<H>, communicator: H) -> Result<u64, FabricError> {
+    let (functions, constants) = (&mpi.functions, &mpi.constants);
+    let (kind, info) = (constants.comm_type_shared, constants.info_null);
+    let mut node = H::NONE;
+    // SAFETY: MPI is begun, the communicator is valid; the pointer is to a handle.
+    let code = unsafe { (functions.comm_split_type)(communicator, kind, 0, info, &mut node) };
+    functions.check("MPI_Comm_split_type", code)?;
+    let [rank, _] = place_in(mpi, node)?;
+    // SAFETY: the communicator was just made, and nobody else has it.
+    functions.check("MPI_Comm_free", unsafe { (functions.comm_free)(&mut node) })?;
+    Ok(rank)
 }
 
 fn over() -> FabricError {

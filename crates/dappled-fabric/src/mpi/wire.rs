@@ -13,10 +13,13 @@ use super::flight::{Flight, Route};
 use super::session::Session;
 use crate::error::FabricError;
 use crate::header::Header;
+use crate::memory::keep;
+use crate::notice::Notice;
 use crate::wire::{Message, Ticket, Wire};
 
 const ENVELOPE: c_int = 1;
 const BODY: c_int = 2;
+const ASIDE: c_int = 3;
 
 /// The longest payload in an envelope: copied twice, but one message instead of two.
 const SHORT: usize = 8 << 10;
@@ -31,6 +34,10 @@ pub(super) struct MpiWire<H: Handle> {
     outgoing: BTreeMap<Ticket, Vec<Flight<H>>>,
     incoming: HashMap<u64, Incoming<H>>,
     next_ticket: Ticket,
+    /// What was said aside, until MPI has sent it.
+    told: Vec<Flight<H>>,
+    /// What is being heard.
+    hearing: Option<Flight<H>>,
 }
 
 /// How far the next message of a peer has come.
@@ -42,16 +49,21 @@ enum Incoming<H: Handle> {
 impl<H: Handle> MpiWire<H> {
     pub fn new(session: Arc<Session<H>>, piece: usize) -> Self {
         let (outgoing, incoming, next_ticket) = Default::default();
+        let (told, hearing) = Default::default();
         let piece = piece.clamp(1, LONGEST_PIECE);
-        Self { session, piece, outgoing, incoming, next_ticket }
+        Self { session, piece, outgoing, incoming, next_ticket, told, hearing }
     }
 
     fn envelopes(&self, peer: u64) -> Route {
-        Route { peer, tag: ENVELOPE, piece: LONGEST_ENVELOPE }
+        Route { peer: peer as c_int, tag: ENVELOPE, piece: LONGEST_ENVELOPE }
     }
 
     fn bodies(&self, peer: u64) -> Route {
-        Route { peer, tag: BODY, piece: self.piece }
+        Route { peer: peer as c_int, tag: BODY, piece: self.piece }
+    }
+
+    fn asides(&self, peer: c_int) -> Route {
+        Route { peer, tag: ASIDE, piece: Notice::LONGEST }
     }
 
     fn start_envelope(&self, peer: u64) -> Result<Incoming<H>, FabricError> {
@@ -65,6 +77,7 @@ impl<H: Handle> MpiWire<H> {
         let length = header.bytes as usize;
         if length <= SHORT {
             let payload = envelope[Header::BYTES..Header::BYTES + length].to_vec();
+            keep(envelope);
             return Ok(Opened::Message(Message { header, payload }));
         }
         let flight = Flight::receive(&self.session, length, self.bodies(peer))?;
@@ -99,13 +112,7 @@ impl<H: Handle> Wire for MpiWire<H> {
         self.session.check_open()?;
         let mut result = Ok(());
         self.outgoing.retain(|_, flights| {
-            flights.retain_mut(|flight| match flight.is_done() {
-                Ok(done) => !done,
-                Err(error) => {
-                    result = Err(error);
-                    true
-                }
-            });
+            drained(flights).unwrap_or_else(|error| result = Err(error));
             !flights.is_empty()
         });
         result
@@ -148,4 +155,43 @@ impl<H: Handle> Wire for MpiWire<H> {
     fn has_left(&self, _: u64) -> bool {
         false
     }
+
+    fn tell(&mut self, peer: u64, notice: &Notice) -> Result<(), FabricError> {
+        self.session.check_open()?;
+        let flight = Flight::send(&self.session, notice.encode(), self.asides(peer as c_int))?;
+        self.told.push(flight);
+        Ok(())
+    }
+
+    fn hear(&mut self) -> Result<Option<Notice>, FabricError> {
+        self.session.check_open()?;
+        drained(&mut self.told)?;
+        if self.hearing.is_none() && self.session.is_there(ASIDE)? {
+            let anybody = self.asides(self.session.mpi.constants.any_source);
+            self.hearing = Some(Flight::receive(&self.session, Notice::LONGEST, anybody)?);
+        }
+        match self.hearing.take() {
+            None => Ok(None),
+            Some(mut flight) => match flight.is_done()? {
+                true => Ok(Notice::decode(&flight.into_bytes())),
+                false => {
+                    self.hearing = Some(flight);
+                    Ok(None)
+                }
+            },
+        }
+    }
+}
+
+/// Drops the flights that are done.
+fn drained<H: Handle>(flights: &mut Vec<Flight<H>>) -> Result<(), FabricError> {
+    let mut result = Ok(());
+    flights.retain_mut(|flight| match flight.is_done() {
+        Ok(done) => !done,
+        Err(error) => {
+            result = Err(error);
+            true
+        }
+    });
+    result
 }

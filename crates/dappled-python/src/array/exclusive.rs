@@ -6,11 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use dappled::graph::GraphError;
-use pyo3::exceptions::PyRuntimeError;
+use dappled_kernels::{OutOfMemory, in_fresh_pool};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
 use super::origin::handle;
-use super::session::session;
+use super::session::{begun, session};
 use crate::errors::Raise;
 
 static LOCK: Mutex<()> = Mutex::new(());
@@ -50,8 +51,12 @@ fn finished<T>(py: Python<'_>, caught: std::thread::Result<Result<T, GraphError>
     Ok(done)
 }
 
-/// A panic is our fault: an exception that says so, after which the program may go on.
+/// A panic is our fault: an exception that says so, after which the program may go on. A want of
+/// memory is nobody's.
 fn reported(panic: &(dyn Any + Send)) -> PyErr {
+    if let Some(OutOfMemory { bytes }) = panic.downcast_ref() {
+        return PyMemoryError::new_err(format!("Unable to allocate {bytes} bytes for an array"));
+    }
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
     PyRuntimeError::new_err(format!(
@@ -62,6 +67,9 @@ fn reported(panic: &(dyn Any + Send)) -> PyErr {
 fn alone<T: Send>(py: Python<'_>, elements: usize, act: impl FnOnce() -> T + Send) -> T {
     if HELD.get() {
         return act();
+    }
+    if begun().is_some_and(|session| session.ways().is_forked()) {
+        return py.detach(|| in_fresh_pool(|| marked(act)));
     }
     if elements <= LARGE
         && let Ok(_guard) = LOCK.try_lock()

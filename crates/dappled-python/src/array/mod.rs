@@ -16,10 +16,12 @@ mod function;
 mod given;
 mod indexing;
 mod lending;
+mod line;
 mod operators;
 mod origin;
 mod placement;
 mod random;
+mod ranks;
 mod reducing;
 mod scalars;
 mod session;
@@ -28,6 +30,8 @@ mod slow;
 mod ufunc;
 
 use pyo3::prelude::*;
+
+pub use session::begun;
 
 /// Adds what Python sees of arrays.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -39,14 +43,20 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(conversion::unwrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::full, module)?)?;
     module.add_function(wrap_pyfunction!(ufunc::where_, module)?)?;
-    module.add_function(wrap_pyfunction!(session::ranks, module)?)?;
-    module.add_function(wrap_pyfunction!(session::rank, module)?)?;
-    module.add_function(wrap_pyfunction!(session::gather, module)?)?;
-    module.add_function(wrap_pyfunction!(session::leave, module)?)?;
-    module.add_function(wrap_pyfunction!(session::set_local, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::init, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::has_begun, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::node_rank, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::fabric_name, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::comm_stats, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::set_forked, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::ranks, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::rank, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::gather, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::leave, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::set_local, module)?)?;
     module.add_function(wrap_pyfunction!(session::sync, module)?)?;
     module.add_function(wrap_pyfunction!(placement::part, module)?)?;
-    module.add_function(wrap_pyfunction!(session::abort, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::abort, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::reduce, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::accumulate, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::arg_reduce, module)?)?;

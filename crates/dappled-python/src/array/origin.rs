@@ -138,7 +138,8 @@ fn place(py: Python<'_>) -> PyResult<Option<Place>> {
     Ok(None)
 }
 
-fn is_ours(globals: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Are these the globals of a module of ours, or of NumPy's?
+pub fn is_ours(globals: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = globals.py();
     let Ok(globals) = globals.cast::<PyDict>() else { return Ok(false) };
     let Some(name) = globals.get_item(intern!(py, "__name__"))? else { return Ok(false) };

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{} ranks, {}: {elapsed:.2} ms an iteration", fabric.size(), fabric.name());
         println!("sum {sum} {:016x}", sum.to_bits());
     }
-    Ok(fabric.leave()?)
+    Ok(fabric.leave(0)?)
 }
 
 /// The sum of the sums of the rows, in their order: the same on any number of ranks.

@@ -30,6 +30,8 @@ pub(super) struct Known {
     pub plans: Cache<(Seen, Vec<Seen>), Arc<Plan>>,
     /// The box of this rank's memory that a write fills.
     pub filled: Cache<Seen, Vec<Range<u64>>>,
+    /// Operations, by their hash, as text.
+    pub said: Cache<u64, Arc<str>>,
 }
 
 /// Where a base lies, and how a view runs through it.

@@ -23,6 +23,7 @@
 //! padding           copies of what other ranks own
 //! pending           what is held and not computed yet
 //! cache, tag        what is worked out once; what ranks must agree on
+//! ways              who may ask for it, and at which line
 //! ```
 //!
 //! *In:* operations on [`Array`]s. *Out:* a program, its operands and a target, for `plan` and `run`.
@@ -58,6 +59,7 @@ mod spread_sum;
 mod tag;
 mod unfused;
 mod versions;
+mod ways;
 
 pub use array::Array;
 pub use fold::Folding;
@@ -70,6 +72,7 @@ pub use quick::{Beside, quick_alike, quick_over};
 pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
 pub use session::{Limits, Session};
 pub use versions::Loan;
+pub use ways::{Line, Ways};
 
 use dappled_kernels::{DType, Op};
 
@@ -106,6 +109,17 @@ pub enum GraphError {
     /// What all ranks must do together, while this one is by itself.
     #[error("{0} is for all ranks to do: inside dappled.local() nothing is sent")]
     Local(String),
+    /// What all ranks must do together, in a process that was forked from one.
+    #[error(
+        "{0} is for all ranks to do: this process was forked from one, and can't use arrays in pieces"
+    )]
+    Forked(String),
+    /// What all ranks must do together, in the same order, in another thread than before.
+    #[error(
+        "{0} is for all ranks to do in the same order: on several ranks only one thread may use \
+         arrays in pieces"
+    )]
+    Thread(String),
     /// A view that is not all of an array has no piece or distribution of its own.
     #[error("only a whole array has pieces and a distribution, not a part of one: copy it first")]
     Piece,

@@ -4,6 +4,7 @@ use super::layout::Layout;
 use super::versions::Loan;
 use super::{Array, GraphError};
 use crate::run::{self, Piece};
+use crate::view::tuple;
 
 impl Array {
     /// Brings padding up to date: cells that copy an element of another rank get its value, corners
@@ -30,7 +31,9 @@ impl Array {
         {
             let session = self.session();
             let piece = Piece { buffer: loan.buffer.clone(), view: split.local.clone() };
-            let tag = session.next("an update of padding", (&node.base, &split.distribution))?;
+            let what = (&node.base, &split.distribution);
+            let said = || format!(" of shape {}", tuple(&node.base.shape));
+            let tag = session.next("an update of padding", what, said)?;
             run::update_padding(session.fabric(), tag, &split.distribution, &piece)?;
         }
         Ok(loan)

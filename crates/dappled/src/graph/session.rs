@@ -3,9 +3,8 @@
 use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use dappled_fabric::{Fabric, Tag};
+use dappled_fabric::{Fabric, Place, Tag};
 use dappled_kernels::{DType, Flags, Interpreter, Program, Variant};
 use dappled_protocol::Distribution;
 
@@ -16,6 +15,7 @@ use super::memory::{Freed, MemoryStats};
 use super::notice::{Notice, Notices, Origin};
 use super::pending::Pending;
 use super::tag::hashed;
+use super::ways::Ways;
 use crate::run::RunError;
 
 /// Pending operations are run when there are more than this: counted, never timed, so that every
@@ -52,8 +52,7 @@ pub struct Session(Arc<Shared>);
 struct Shared {
     fabric: Box<dyn Fabric>,
     limits: Limits,
-    operations: AtomicU64,
-    local: AtomicBool,
+    ways: Ways,
     freed: Arc<Freed>,
     known: Known,
     notices: Notices,
@@ -71,8 +70,7 @@ impl Session {
         Self(Arc::new(Shared {
             fabric,
             limits,
-            operations: AtomicU64::new(0),
-            local: AtomicBool::new(false),
+            ways: Ways::default(),
             freed: Arc::default(),
             known: Known::default(),
             notices: Notices::default(),
@@ -129,24 +127,28 @@ impl Session {
     }
 
     /// What every rank gives, in the order of the ranks. Collective.
-    pub fn gather(&self, place: &str, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, GraphError> {
-        let all = self.fabric().gather_all(self.next(place, place)?, bytes);
-        Ok(all.map_err(RunError::from)?)
+    pub fn gather(&self, what: &str, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, GraphError> {
+        let tag = self.next(what, what, String::new)?;
+        Ok(self.fabric().gather_all(tag, bytes).map_err(RunError::from)?)
     }
 
-    /// The next collective operation. Every rank counts the same, and does the same: the hash of
-    /// what is done is compared with that of every message.
-    pub(super) fn next(&self, place: &str, what: impl Hash) -> Result<Tag, GraphError> {
-        if self.0.local.load(Ordering::Relaxed) {
-            return Err(GraphError::Local(place.to_string()));
-        }
-        let count = self.0.operations.fetch_add(1, Ordering::Relaxed);
-        Ok(Tag::new(hashed((count, what)), place))
+    /// The next operation on arrays in pieces. Every rank does the same: a hash of what is done is
+    /// compared with the next message. `say` describes it further, if it must be.
+    pub(super) fn next(
+        &self,
+        kind: &str,
+        what: impl Hash,
+        say: impl FnOnce() -> String,
+    ) -> Result<Tag, GraphError> {
+        self.0.ways.check(kind, self.fabric().size())?;
+        let hash = hashed((kind, what));
+        let Ok(said) = self.known().said.get(&hash, || Ok::<_, Infallible>(say().into()));
+        Ok(self.fabric().note(hash, Place::new(&self.0.ways.place(kind, &said))))
     }
 
-    /// From now on, or no more, what all ranks would have to do together is an error.
-    pub fn set_local(&self, local: bool) {
-        self.0.local.store(local, Ordering::Relaxed);
+    /// What this process may do, and how it says where it is.
+    pub fn ways(&self) -> &Ways {
+        &self.0.ways
     }
 
     /// Makes what an operation, asked for there and computed just now, and the casts of its

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use dappled_fabric::Tag;
 use dappled_kernels::{Buffer, View};
 use dappled_protocol::Distribution;
 
@@ -12,9 +13,10 @@ use super::fuse::Fused;
 use super::layout::Layout;
 use super::node::{Arg, Node};
 use super::place::whole;
+use super::tag::{compared, said};
 use super::{GraphError, Session};
 use crate::plan::{Operand, Plan, PlanError, plan};
-use crate::run::{self, Piece};
+use crate::run::{self, Piece, RunError};
 use crate::view::through;
 
 /// Runs a program over a view of a node. Collective.
@@ -33,12 +35,42 @@ pub(super) fn run(
     let pieces = pieces.collect::<Result<Vec<Piece>, GraphError>>()?;
     let pieces: Vec<&Piece> = pieces.iter().collect();
     let engine = session.engine(&fused.program)?;
-    let shapes = (view, fused.inputs.iter().map(|(_, view)| view).collect::<Vec<_>>());
-    let tag = session.next("an assignment", (&fused.program, &node.base, shapes))?;
+    let tag = noted(session, fused, (node, view), &inputs, &pieces)?;
     let target = piece(node, memory.clone());
     let raised = run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&target])?;
     session.notices().add_all(&fused.steps, &raised);
     Ok(())
+}
+
+/// The tag of an assignment: ranks must agree on the program, on where everything lies, and on
+/// small values that all of them have.
+fn noted(
+    session: &Session,
+    fused: &Fused,
+    (node, view): (&Arc<Node>, &View),
+    inputs: &Inputs,
+    pieces: &[&Piece],
+) -> Result<Tag, GraphError> {
+    let mut values = Vec::new();
+    for ((input, view), piece) in inputs.iter().zip(pieces) {
+        if input.layout.is_whole() {
+            let found = compared(&piece.buffer, view)?;
+            values.extend(found.map(|found| (view.dtype, found)));
+        }
+    }
+    let bytes = values.iter().map(|(_, buffer)| buffer.read());
+    let bytes = bytes.collect::<Result<Vec<_>, _>>().map_err(RunError::from)?;
+    let bytes: Vec<&[u8]> = bytes.iter().map(|claim| &claim[..]).collect();
+    let places = inputs.iter().map(|(node, view)| (lies(node), view)).collect::<Vec<_>>();
+    let what = (&fused.program, &node.base, lies(node), view, places, bytes);
+    session.next("an assignment", what, || said(&fused.program, &view.shape, &values))
+}
+
+fn lies(node: &Node) -> Option<&Distribution> {
+    match &node.layout {
+        Layout::Whole => None,
+        Layout::Split(split) => Some(&split.distribution),
+    }
 }
 
 /// A target that is all here, seen through a view that no plan can follow: the values are brought

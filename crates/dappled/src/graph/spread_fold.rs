@@ -18,6 +18,7 @@ use super::layout::Layout;
 use super::node::{Arg, Node, State};
 use super::spread::computed;
 use super::spread_sum::sum;
+use super::tag::said;
 use super::{Array, GraphError, Session};
 use crate::plan::for_reduction;
 use crate::run::RunError;
@@ -113,6 +114,9 @@ fn along(session: &Session, values: Values, folding: &Folding) -> Result<Array, 
     let target = ready(session, &values, &folding.axes);
     let local: Vec<usize> = target.local_shape(rank).iter().map(|&len| len as usize).collect();
     let base = View::c_order(folding.dtype, &folding.folded(&values.shape));
+    let what = (folding.fold, folding.dtype, &folding.axes, &values.shape, &values.fused.program);
+    session
+        .next("a reduction along axes", what, || said(&values.fused.program, &values.shape, &[]))?;
     let values = here(session, values, &target)?;
     let result = fold_here(session, &values, folding, &local)?;
     let memory = value(session, &result.versions.current())?;
@@ -154,7 +158,9 @@ fn each(session: &Session, values: Values, folding: &Folding) -> Result<Array, G
             memory.read().map_err(RunError::from)?.to_vec()
         }
     };
-    let tag = session.next("a reduction", (folding.fold, folding.dtype, target.shape()))?;
+    let what = (folding.fold, folding.dtype, target.shape(), &values.fused.program);
+    let tag =
+        session.next("a reduction", what, || said(&values.fused.program, &target.shape(), &[]))?;
     let bytes = session.fabric().gather_all(tag, bytes).map_err(RunError::from)?.concat();
     let all = View::c_order(folding.dtype, &[bytes.len() / folding.dtype.itemsize()]);
     let results = Array::whole(session, all, Buffer::from_slice(&bytes));

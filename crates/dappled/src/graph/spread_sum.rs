@@ -16,6 +16,7 @@ use dappled_protocol::Distribution;
 use super::evaluate::{buffers, operands};
 use super::fold::{Folding, Values, note};
 use super::spread_fold::{here, ready};
+use super::tag::said;
 use super::{Array, GraphError, Session};
 use crate::run::RunError;
 
@@ -35,7 +36,8 @@ pub(super) fn sum<T: Summand>(
     let own = &ranges[session.fabric().rank() as usize];
     let (sent, folded) = contribution::<T>(session, &values, &pieces, own)?;
     note(session, &values, &folded);
-    let tag = session.next("a sum", (T::DTYPE, total))?;
+    let what = (T::DTYPE, &values.shape, &values.fused.program);
+    let tag = session.next("a sum", what, || said(&values.fused.program, &values.shape, &[]))?;
     let bytes = [&[folded.folding.bits()], bytes_of(&sent)].concat();
     let all = session.fabric().gather_all(tag, bytes).map_err(RunError::from)?;
     let (mut known, mut sent) = (Flags::NONE, Vec::<Vec<T>>::new());

@@ -1,5 +1,6 @@
 //! Cells copied from one piece of memory to another: packed, unpacked, moved, scattered.
 
+use dappled_fabric::memory;
 use dappled_kernels::View;
 use dappled_protocol::Runs;
 
@@ -25,7 +26,7 @@ pub(super) fn packed(piece: &Piece, cells: &[Runs]) -> Vec<u8> {
         to: cells.iter().map(|runs| Runs::one(0, runs.cells())).collect(),
         axes: (0..cells.len()).map(Some).collect(),
     };
-    let mut bytes = vec![0; view.len() * view.dtype.itemsize()];
+    let mut bytes = memory(view.len() * view.dtype.itemsize());
     let memory = piece.buffer.read().expect("an operand is not written while it is read");
     copy_cells((&memory, &piece.view), (&mut bytes, &view), &copy);
     bytes

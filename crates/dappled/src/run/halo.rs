@@ -1,6 +1,6 @@
 //! Brings the padding of an array up to date.
 
-use dappled_fabric::{Fabric, Tag};
+use dappled_fabric::{Fabric, Tag, keep};
 use dappled_protocol::exchange::{Parcel, halo_receives, halo_sends};
 use dappled_protocol::{Distribution, Runs};
 
@@ -26,13 +26,17 @@ pub fn update_padding(
     for (parcel, message) in receives.iter().zip(&messages) {
         fill(parcel, message, (&mut memory, piece));
     }
+    messages.into_iter().for_each(keep);
     Ok(())
 }
 
 /// What goes to one peer: box by box, in the order that both know.
 fn bytes(parcel: &Parcel, piece: &Piece) -> Vec<u8> {
     let cells = |axes: Vec<_>| axes.into_iter().map(|axis: dappled_protocol::Transfer| axis.own);
-    parcel.boxes().flat_map(|axes| packed(piece, &cells(axes).collect::<Vec<Runs>>())).collect()
+    let mut boxes = parcel.boxes().map(|axes| packed(piece, &cells(axes).collect::<Vec<Runs>>()));
+    let mut bytes = boxes.next().unwrap_or_default();
+    boxes.for_each(|more| bytes.extend(more));
+    bytes
 }
 
 fn fill(parcel: &Parcel, mut message: &[u8], (memory, piece): (&mut [u8], &Piece)) {

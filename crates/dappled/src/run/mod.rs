@@ -7,7 +7,7 @@ mod copy;
 mod halo;
 mod piece;
 
-use dappled_fabric::{Fabric, FabricError, Pending, Tag};
+use dappled_fabric::{Fabric, FabricError, Pending, Tag, keep};
 use dappled_kernels::{Buffer, Engine, Error as KernelError, Operand, Raised, View};
 
 pub use halo::update_padding;
@@ -53,7 +53,8 @@ pub fn run(
     walk.compute_local(&mut pending)?;
     walk.take(pending.wait()?)?;
     walk.compute_others()?;
-    let raised = walk.raised;
+    let raised = std::mem::take(&mut walk.raised);
+    walk.give_back();
     if let Some(copy) = &plan.scatter {
         written.iter().zip(targets).try_for_each(|(from, to)| copied(from, to, copy))?;
     }
@@ -137,8 +138,11 @@ impl Walk<'_> {
         let is_moved = |operand| self.plan.moves.iter().any(|moved| moved.operand == operand);
         let message = |(receive, bytes): (&Receive, Vec<u8>)| {
             let view = c_order(self.operands[receive.operand].view.dtype, &receive.shape);
-            let stays = !is_moved(receive.operand);
-            stays.then(|| Piece { buffer: Buffer::from_slice(&bytes), view })
+            if is_moved(receive.operand) {
+                keep(bytes);
+                return None;
+            }
+            Some(Piece { buffer: Buffer::from_vec(bytes, view.dtype.itemsize()), view })
         };
         self.messages = self.plan.receives.iter().zip(messages).map(message).collect();
         Ok(())
@@ -153,6 +157,12 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What came has been read.
+    fn give_back(self) {
+        let came = self.messages.into_iter().flatten();
+        came.filter_map(|piece| piece.buffer.into_vec()).for_each(keep);
     }
 
     fn compute(&mut self, tile: &Tile) -> Result<(), RunError> {

@@ -1,0 +1,125 @@
+//! The ranks of a Python program: who they are, what they say, how they begin and end.
+
+use std::sync::Once;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::exclusive::exclusive;
+use super::session::{begin, begun, session};
+use crate::errors::Raise;
+
+/// Begins on the ranks of this communicator, or on those that were launched.
+#[pyfunction]
+#[pyo3(signature = (communicator=None))]
+pub fn init(py: Python<'_>, communicator: Option<u64>) -> PyResult<()> {
+    match begun() {
+        None => begin(py, communicator).map(drop),
+        Some(_) if communicator.is_none() => Ok(()),
+        Some(_) => Err(PyRuntimeError::new_err(
+            "dappled.init(comm=...) comes too late: the ranks are known since the first array was \
+             made or dappled.comm was first asked",
+        )),
+    }
+}
+
+/// Are the ranks known?
+#[pyfunction]
+pub fn has_begun() -> bool {
+    begun().is_some()
+}
+
+/// How many ranks there are.
+#[pyfunction]
+pub fn ranks(py: Python<'_>) -> PyResult<u64> {
+    Ok(session(py)?.fabric().size())
+}
+
+/// Which of the ranks this is.
+#[pyfunction]
+pub fn rank(py: Python<'_>) -> PyResult<u64> {
+    Ok(session(py)?.fabric().rank())
+}
+
+/// Which of the ranks on this machine this is.
+#[pyfunction]
+pub fn node_rank(py: Python<'_>) -> PyResult<u64> {
+    Ok(session(py)?.fabric().node_rank())
+}
+
+/// What carries messages.
+#[pyfunction]
+pub fn fabric_name(py: Python<'_>) -> PyResult<String> {
+    Ok(session(py)?.fabric().name().to_string())
+}
+
+/// Messages and bytes sent so far, and seconds waited.
+#[pyfunction]
+pub fn comm_stats(py: Python<'_>) -> PyResult<(u64, u64, f64)> {
+    let stats = session(py)?.fabric().stats();
+    Ok((stats.messages, stats.bytes, stats.waited.as_secs_f64()))
+}
+
+/// What every rank gives, in the order of the ranks. Collective.
+#[pyfunction]
+pub fn gather<'py>(
+    py: Python<'py>,
+    what: &str,
+    bytes: Vec<u8>,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let session = session(py)?;
+    let all = exclusive(py, usize::MAX, || session.gather(what, bytes))?;
+    Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
+}
+
+/// From now on, or no more, what all ranks would have to do together is an error.
+#[pyfunction]
+pub fn set_local(py: Python<'_>, local: bool) -> PyResult<()> {
+    session(py)?.ways().set_local(local);
+    Ok(())
+}
+
+/// This process was forked from a rank, and is none itself.
+#[pyfunction]
+pub fn set_forked() {
+    if let Some(session) = begun() {
+        session.ways().set_forked();
+    }
+}
+
+/// Tells the other ranks that nothing more will come; the last thing that is done. MPI itself is
+/// ended when Python is: others may use it until then.
+#[pyfunction]
+pub fn leave(py: Python<'_>, status: i32) -> PyResult<()> {
+    static END: Once = Once::new();
+    let Some(session) = begun().filter(|session| !session.ways().is_forked()) else {
+        return Ok(());
+    };
+    let left = py.detach(|| session.fabric().leave(status));
+    left.map_err(Raise::raise)?;
+    END.call_once(|| {
+        // SAFETY: a C function without arguments, which touches nothing of Python's.
+        let _ = unsafe { ffi::Py_AtExit(Some(end)) };
+    });
+    Ok(())
+}
+
+extern "C" fn end() {
+    if let Some(session) = begun() {
+        // There is nobody left to tell that MPI did not end well.
+        let _ = session.fabric().end();
+    }
+}
+
+/// Ends all ranks at once, where there are others.
+#[pyfunction]
+pub fn abort(status: i32) {
+    if let Some(session) = begun()
+        && session.fabric().size() > 1
+        && !session.ways().is_forked()
+    {
+        session.fabric().abort(status)
+    }
+}
