@@ -11,18 +11,21 @@ from numpy.typing import NDArray
 __all__ = [
     "Dimension",
     "Distribution",
+    "Importer",
     "Memory",
     "Piece",
     "ProtocolError",
     "abort",
     "accumulate",
     "arg_reduce",
+    "cpu",
     "from_distarray",
     "from_piece",
     "full",
     "gather",
     "leave",
     "memory_stats",
+    "mpi_library",
     "ndarray",
     "num_owned_indices",
     "part",
@@ -435,3 +438,10 @@ def leave() -> None: ...
 def set_local(local: bool) -> None: ...
 def abort(status: int) -> None: ...
 def memory_stats() -> dict[str, int]: ...
+def mpi_library(prefix: str) -> dict[str, Any]: ...
+def cpu() -> tuple[str, int]: ...
+
+@final
+class Importer:
+    def __new__(cls, original: Any, replace: Any) -> Self: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

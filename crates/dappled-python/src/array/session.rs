@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use dappled::graph::{Limits, Session};
 use dappled_fabric::{Settings, connect_with};
+use dappled_kernels::use_threads;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -19,6 +20,7 @@ pub fn session(py: Python<'_>) -> PyResult<&'static Session> {
     }
     let prefix: String = py.import("sys")?.getattr("prefix")?.extract()?;
     let settings = Settings { prefix: Some(prefix.into()), ..Settings::default() };
+    threads()?;
     let fabric =
         connect_with(&settings).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     Ok(SESSION.get_or_init(|| Session::with_limits(fabric, limits())))
@@ -33,6 +35,21 @@ fn limits() -> Limits {
         whole_below: said("DAPPLED_WHOLE_BELOW").unwrap_or(usual.whole_below),
         at_once: said("DAPPLED_AT_ONCE").unwrap_or(usual.at_once),
     }
+}
+
+/// Loops run on as many threads as `DAPPLED_THREADS` says; where it is not set, on all cores.
+fn threads() -> PyResult<()> {
+    let Some(said) = std::env::var("DAPPLED_THREADS").ok().filter(|said| !said.is_empty()) else {
+        return Ok(());
+    };
+    match said.trim().parse() {
+        Ok(count) if count > 0 => _ = use_threads(count),
+        _ => {
+            let text = format!("DAPPLED_THREADS={said}: expected a number of threads");
+            return Err(PyRuntimeError::new_err(text));
+        }
+    }
+    Ok(())
 }
 
 /// How many ranks there are.
