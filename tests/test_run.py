@@ -133,6 +133,14 @@ def test_without_mpi_there_is_advice():
     assert done.returncode == 2 and "pip install dappled[mpi]" in done.stderr
 
 
+def test_what_cannot_be_started_is_named(tmp_path):
+    (tmp_path / "mpiexec").write_bytes(b"no program")
+    (tmp_path / "mpiexec").chmod(0o755)
+    done = dappled("run", "-n", 2, "-c", "", DAPPLED_MPIEXEC=str(tmp_path / "mpiexec"))
+    assert done.returncode == 2
+    assert done.stderr == f"dappled run: can't start {tmp_path}/mpiexec: Exec format error\n"
+
+
 def alive(pid):
     """Whether a process runs: one that has ended and was not asked for yet does not."""
     try:

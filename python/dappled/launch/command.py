@@ -70,7 +70,12 @@ def run(args: argparse.Namespace) -> int:
     launcher = mpiexec.find(os.environ)
     if launcher is None:
         parser.error(mpiexec.ADVICE)
-    return job.run(program, launcher)
+    try:
+        return job.run(program, launcher)
+    except OSError as error:
+        if error.filename != launcher.program:
+            raise
+        parser.error(f"can't start {launcher.program}: {error.strerror}")
 
 
 def _command(args: argparse.Namespace) -> list[str]:

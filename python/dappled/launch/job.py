@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import selectors
 import signal
 import subprocess
@@ -216,7 +217,15 @@ def _until(moment: float) -> Iterator[None]:
         yield
 
 
+def _allow_files(count: int) -> None:
+    """Lets this process have so many files open, if it may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < count <= hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+
+
 def run(program: Program, launcher: mpiexec.Launcher) -> int:
     """Runs a program on several ranks, and returns the exit status."""
+    _allow_files(2 * program.ranks + 100)
     with tempfile.TemporaryDirectory(prefix="dappled-", ignore_cleanup_errors=True) as folder:
         return Job(program, launcher, Path(folder)).run()
