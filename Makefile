@@ -7,9 +7,10 @@ export CARGO_TERM_COLOR ?= auto
 
 .PHONY: demo test test-rust test-python test-ranks lint bench bench-peers docs build clean
 
-demo: build  ## laplace with NumPy and with Dappled, and pictures of distributions
+demo: build  ## laplace with NumPy, with Dappled and on two ranks; pictures of distributions
 	$(BIN)/python examples/show_distributions.py
-	$(BIN)/python examples/laplace.py
+	$(BIN)/dappled run examples/laplace.py
+	$(BIN)/dappled run -n 2 examples/laplace.py
 
 test: test-rust test-python  ## everything that can fail
 

@@ -33,8 +33,21 @@ def test_pictures_and_rules_are_current():
     assert page == made.with_rules(page), "run `make docs`"
 
 
-@pytest.mark.parametrize("page", [*PAGES, "docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+@pytest.mark.parametrize(
+    "page", [*PAGES, "docs/running.md", "docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+)
 def test_links_lead_somewhere(page):
     path = ROOT / page
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text()):
         assert (path.parent / target).exists(), target
+
+
+def test_every_environment_variable_is_in_the_table():
+    files = [*(ROOT / "python").rglob("*.py"), *(ROOT / "crates").glob("*/src/**/*.rs")]
+    used = {
+        name for file in files for name in re.findall(r"\bDAPPLED_[A-Z_]*[A-Z]\b", file.read_text())
+    }
+    page = (ROOT / "docs/running.md").read_text()
+    listed = set(re.findall(r"^\| `(DAPPLED_[A-Z_]+)`", page, re.MULTILINE))
+    # `DAPPLED_FALLBACK` is read by its setting's name.
+    assert used | {"DAPPLED_FALLBACK"} == listed | {"DAPPLED_LAUNCHED"}

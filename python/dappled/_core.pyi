@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 __all__ = [
     "Dimension",
     "Distribution",
+    "Importer",
     "Memory",
     "Piece",
     "ProtocolError",
     "abort",
     "accumulate",
     "arg_reduce",
+    "cpu",
     "from_distarray",
     "from_piece",
     "full",
@@ -24,6 +26,7 @@ __all__ = [
     "gather",
     "leave",
     "memory_stats",
+    "mpi_library",
     "ndarray",
     "num_owned_indices",
     "part",
@@ -454,3 +457,10 @@ def sync() -> None: ...
 def set_forked() -> None: ...
 def abort(status: int) -> None: ...
 def memory_stats() -> dict[str, int]: ...
+def mpi_library(prefix: str) -> dict[str, Any]: ...
+def cpu() -> tuple[str, int]: ...
+
+@final
+class Importer:
+    def __new__(cls, original: Any, replace: Any) -> Self: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from dappled import _core
+from dappled._launched import hushed, tell
 
 # Who has waited so long is not ended by others, and says itself what they should have said.
 _OTHERS_SAY_IT = 1.0
@@ -21,6 +22,8 @@ _status = 0  # with which the program asked to end
 
 def join() -> None:
     """Sees to it that the ranks end together."""
+    tell("joined")
+    _share_cores()
     atexit.register(_leave)
     os.register_at_fork(after_in_child=_core.set_forked)
     shown, left = sys.excepthook, sys.exit
@@ -31,7 +34,9 @@ def join() -> None:
         if shown is not sys.__excepthook__ or not _show(kind, error, at):
             shown(kind, error, at)
         _flush()
-        _core.abort(1)  # of one rank alone there is nobody to tell: it goes on to its exit
+        tell("failed")
+        with hushed():
+            _core.abort(1)  # of one rank alone there is nobody to tell: it goes on to its exit
 
     def leave(status: Any = None, /) -> NoReturn:
         global _status
@@ -65,6 +70,16 @@ def _flush() -> None:
             stream.flush()
 
 
+def _share_cores() -> None:
+    """Of several ranks on this node each has its share of the cores, unless it is said how many."""
+    if os.environ.get("DAPPLED_THREADS") or not any("LOCAL" in name for name in os.environ):
+        return
+    from dappled.launch.rank import NEIGHBOURS, said, share
+
+    if (ranks := said(NEIGHBOURS, 1)) > 1:
+        os.environ["DAPPLED_THREADS"] = str(share(ranks))
+
+
 def _leave() -> None:
     """Waits for the others, which should be at their end as well: if not, that is no good end."""
     unhandled = getattr(sys, "last_value", None) is not None
@@ -73,3 +88,5 @@ def _leave() -> None:
         _core.leave(_status or int(unhandled))
     except RuntimeError as error:
         sys.excepthook(type(error), error, None)
+    else:
+        tell("left")

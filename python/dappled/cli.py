@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NoReturn
 
+from dappled.launch import command as run
+from dappled.launch import doctor
 from dappled.show import command as show
 
-COMMANDS = (show,)
+COMMANDS = (run, show, doctor)
 
 
 class Parser(argparse.ArgumentParser):

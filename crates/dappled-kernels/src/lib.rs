@@ -16,7 +16,7 @@
 //! kernels            one precompiled loop for each operation and dtype
 //! apply              one operation over contiguous memory, for small arrays
 //! slot, machine      one thread's registers: runs a program over one tile
-//! execute            runs a program over all tiles, on all threads
+//! execute, threads   runs a program over all tiles, on all threads; how many these are
 //! fold, tree         what folds values into one; NumPy's pairwise tree
 //! reduce, scan       reductions and scans of a fused program
 //! random             random numbers by their place
@@ -48,6 +48,7 @@ mod scalar;
 mod scan;
 mod slot;
 mod space;
+mod threads;
 mod tiles;
 pub mod tree;
 mod turn;
@@ -75,4 +76,5 @@ pub use reduce::{
 };
 pub use scalar::Scalar;
 pub use scan::scan;
+pub use threads::{threads, use_threads};
 pub use view::{Axes, View};

@@ -7,8 +7,10 @@ mod dimension;
 mod distribution;
 mod errors;
 mod export;
+mod importer;
 mod index;
 mod labels;
+mod machine;
 mod options;
 mod piece;
 mod repr;
@@ -22,10 +24,13 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dimension::Dimension>()?;
     module.add_class::<distribution::Distribution>()?;
     module.add_class::<piece::Piece>()?;
+    module.add_class::<importer::Importer>()?;
     module.add_function(wrap_pyfunction!(dimension::num_owned_indices, module)?)?;
     module.add_function(wrap_pyfunction!(export::validate, module)?)?;
     module.add_function(wrap_pyfunction!(export::validate_all, module)?)?;
     module.add_function(wrap_pyfunction!(export::rule_texts, module)?)?;
     module.add_function(wrap_pyfunction!(piece::from_distarray, module)?)?;
+    module.add_function(wrap_pyfunction!(machine::mpi_library, module)?)?;
+    module.add_function(wrap_pyfunction!(machine::cpu, module)?)?;
     array::register(module)
 }

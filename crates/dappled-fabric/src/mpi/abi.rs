@@ -1,10 +1,11 @@
 //! The three ABIs as data.
 
 use std::ffi::c_int;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
+use super::find::Candidate;
 use super::functions::{Functions, address, missing};
 use crate::error::FabricError;
 
@@ -64,12 +65,14 @@ pub(super) struct Mpi<H> {
 }
 
 /// The first file that can be loaded and is an MPI library.
-pub(super) fn open_first(candidates: &[PathBuf]) -> Result<(Library, Abi), FabricError> {
+pub(super) fn open_first(
+    candidates: &[Candidate],
+) -> Result<(Library, Abi, &Candidate), FabricError> {
     let mut tried = Vec::new();
-    for file in candidates {
-        match open(file) {
-            Ok(library) => return Ok(library),
-            Err(why) => tried.push(format!("{} ({why})", file.display())),
+    for found in candidates {
+        match open(&found.file) {
+            Ok((library, abi)) => return Ok((library, abi, found)),
+            Err(why) => tried.push(format!("{} ({why})", found.file.display())),
         }
     }
     Err(FabricError::NoLibrary { tried })

@@ -15,20 +15,32 @@ const NAMES: [&str; 4] = ["libmpi.so.12", "libmpi.so.40", "libmpich.so.12", "lib
 const LAUNCHERS: [&str; 8] =
     ["mpiexec", "mpirun", "hydra_", "pmi_proxy", "orte", "orted", "prte", "palsd"];
 
+/// A file that may be the MPI library.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub file: PathBuf,
+    pub why: &'static str,
+}
+
 /// The files to try. `DAPPLED_MPI_LIBRARY` leaves no choice.
-pub(super) fn candidates(surroundings: &Surroundings) -> Vec<PathBuf> {
+pub(super) fn candidates(surroundings: &Surroundings) -> Vec<Candidate> {
     if let Some(asked) = (surroundings.variable)("DAPPLED_MPI_LIBRARY") {
-        return vec![asked.into()];
+        return vec![Candidate { file: asked.into(), why: "DAPPLED_MPI_LIBRARY names it" }];
     }
     let names = names(surroundings);
+    let mapped = surroundings.mapped.iter().cloned();
+    let mapped = mapped.map(|file| Candidate { file, why: "it is in this process already" });
     let folders = folders(surroundings);
-    let files = folders.iter().flat_map(|folder| names.iter().map(move |name| folder.join(name)));
-    let files = files.filter(|file| (surroundings.exists)(file));
+    let files = folders.iter().flat_map(|(folder, why)| {
+        names.iter().map(move |name| Candidate { file: folder.join(name), why })
+    });
+    let files = files.filter(|found| (surroundings.exists)(&found.file));
     let loaders = names.iter().map(PathBuf::from);
-    let mut candidates: Vec<PathBuf> = Vec::new();
-    for file in surroundings.mapped.iter().cloned().chain(files).chain(loaders) {
-        if !candidates.contains(&file) {
-            candidates.push(file);
+    let loaders = loaders.map(|file| Candidate { file, why: "it is on the loader's path" });
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for found in mapped.chain(files).chain(loaders) {
+        if candidates.iter().all(|known| known.file != found.file) {
+            candidates.push(found);
         }
     }
     candidates
@@ -51,15 +63,19 @@ fn names(surroundings: &Surroundings) -> Vec<&'static str> {
     names
 }
 
-fn folders(surroundings: &Surroundings) -> Vec<PathBuf> {
+/// Where to look, and why there.
+fn folders(surroundings: &Surroundings) -> Vec<(PathBuf, &'static str)> {
     let launcher = surroundings.ancestors.iter().filter(|program| is_launcher(program));
     let path = (surroundings.variable)("PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).map(|folder| folder.join("mpiexec"));
     let on_path = on_path.filter(|program| (surroundings.exists)(program)).take(1);
+    let beside = launcher.filter_map(|program| lib_beside(program));
+    let beside = beside.map(|folder| (folder, "it lies beside the launcher"));
     let prefix = surroundings.prefix.iter().map(|prefix| prefix.join("lib"));
-    let beside: Vec<PathBuf> = launcher.filter_map(|program| lib_beside(program)).collect();
+    let prefix = prefix.map(|folder| (folder, "it lies in Python's prefix"));
     let beside_path = on_path.filter_map(|program| lib_beside(&program));
-    beside.into_iter().chain(prefix).chain(beside_path).collect()
+    let beside_path = beside_path.map(|folder| (folder, "it lies beside the mpiexec on PATH"));
+    beside.chain(prefix).chain(beside_path).collect()
 }
 
 fn is_launcher(program: &Path) -> bool {
@@ -90,7 +106,8 @@ mod tests {
         };
         change(&mut surroundings);
         let candidates = candidates(&surroundings);
-        let shown: Vec<_> = candidates.iter().map(|file| file.display().to_string()).collect();
+        let shown: Vec<_> =
+            candidates.iter().map(|found| found.file.display().to_string()).collect();
         shown.join(" ")
     }
 

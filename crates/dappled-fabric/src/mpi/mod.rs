@@ -10,6 +10,7 @@
 //! launch        was this process launched by MPI?
 //! surroundings  what /proc and the environment say about where MPI may be
 //! find          which files to try, in order
+//! found         which of them it would be, for who asks
 //! functions     the functions as a table
 //! abi           the three ABIs as data
 //! session       MPI begun, the communicator, MPI ended
@@ -20,6 +21,7 @@
 mod abi;
 mod find;
 mod flight;
+mod found;
 mod functions;
 mod launch;
 mod session;
@@ -41,6 +43,7 @@ use crate::stats::Stats;
 use crate::tag::{Place, Tag};
 use crate::wired::Wired;
 
+pub use found::{Found, found};
 pub use launch::Launch;
 
 /// Was this process launched by MPI, or has somebody begun MPI in it?
@@ -58,7 +61,8 @@ pub fn connect() -> Result<Box<dyn Fabric>, FabricError> {
 pub fn connect_with(settings: &Settings) -> Result<Box<dyn Fabric>, FabricError> {
     let launch = launched()?;
     let surroundings = Surroundings::of_this_process(settings.prefix.clone());
-    let (library, abi) = abi::open_first(&find::candidates(&surroundings))?;
+    let candidates = find::candidates(&surroundings);
+    let (library, abi, _) = abi::open_first(&candidates)?;
     match abi {
         Abi::Mpich => Mpi::begin(abi::mpich(library)?, launch, settings),
         Abi::OpenMpi => Mpi::begin(abi::open_mpi(library)?, launch, settings),

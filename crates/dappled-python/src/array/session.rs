@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use dappled::graph::{Limits, Session};
 use dappled_fabric::{Fabric, FabricError, Settings, connect_with, mpi};
-use dappled_kernels::Variant;
+use dappled_kernels::{Variant, use_threads};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,6 +33,7 @@ pub fn begin(py: Python<'_>, communicator: Option<u64>) -> PyResult<&'static Ses
     let variant = Variant::from_environment();
     let variant = variant.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let prefix: String = py.import("sys")?.getattr("prefix")?.extract()?;
+    threads()?;
     let connected = Settings::from_environment().and_then(|settings| {
         let prefix = Some(prefix.into());
         connect(&Settings { prefix, communicator, ..settings })
@@ -63,6 +64,21 @@ fn limits() -> Limits {
         whole_below: said("DAPPLED_WHOLE_BELOW").unwrap_or(usual.whole_below),
         at_once: said("DAPPLED_AT_ONCE").unwrap_or(usual.at_once),
     }
+}
+
+/// Loops run on as many threads as `DAPPLED_THREADS` says; where it is not set, on all cores.
+fn threads() -> PyResult<()> {
+    let Some(said) = std::env::var("DAPPLED_THREADS").ok().filter(|said| !said.is_empty()) else {
+        return Ok(());
+    };
+    match said.trim().parse() {
+        Ok(count) if count > 0 => _ = use_threads(count),
+        _ => {
+            let text = format!("DAPPLED_THREADS={said}: expected a number of threads");
+            return Err(PyRuntimeError::new_err(text));
+        }
+    }
+    Ok(())
 }
 
 /// Computes all that is pending and held, and waits until every rank has. Collective.
