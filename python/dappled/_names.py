@@ -13,8 +13,9 @@ import numpy
 from dappled._array import ufuncs
 from dappled._crossing import proxy_of
 from dappled._fallback import adopt
-from dappled._rebind import rebound, rewrapped
-from dappled._tables import FOREIGN, REBOUND, REWRAPPED
+from dappled._placing import placeable
+from dappled._rebind import on_ranks, rebound, rewrapped
+from dappled._tables import CREATING, FOREIGN, REBOUND, REBOUND_ON_RANKS, REWRAPPED
 
 _DISPATCHED = type(numpy.sum)
 
@@ -26,13 +27,14 @@ CHAPTERS = {
     "_comm": "comm local",
     "_config": "FallbackError FallbackWarning config",
     "_creation": """
-        array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
+        arange array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
         fromfunction full identity ones zeros
     """,
     "_extras": "explain from_distarray memory_stats sync",
     "_flat": "flatiter",
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
+    "_products": "dot einsum inner vdot",
 }
 NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names.split()}
 
@@ -40,8 +42,10 @@ NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names
 def of_numpy(name: str) -> Any:
     """What `dappled.name` is."""
     if name in NATIVE:
-        return getattr(import_module(f"dappled.{NATIVE[name]}"), name)
-    return converted(_attribute(numpy, name), name, "dappled")
+        found = getattr(import_module(f"dappled.{NATIVE[name]}"), name)
+    else:
+        found = converted(_attribute(numpy, name), name, "dappled")
+    return placeable(found) if name in CREATING else found
 
 
 def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:
@@ -64,6 +68,8 @@ def converted(value: Any, name: str, module: str) -> Any:
         path = f"{module}.{name}".removeprefix("dappled.")
         if path in REWRAPPED:
             return rewrapped(value, module)
+        if path in REBOUND_ON_RANKS:
+            return on_ranks(value, module)
         return (rebound if path in REBOUND else adopt)(value, module)
     return value
 

@@ -15,6 +15,7 @@ import numpy
 from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
 from dappled._line import called_by_user
+from dappled._matmul import matmul
 from dappled._piecewise import piecewise
 
 _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
@@ -22,6 +23,10 @@ _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
 def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
     """Calls a ufunc of ours with all that NumPy allows."""
+    if kwargs and kwargs.get("out", ...) is None:  # as if nothing had been said
+        kwargs = {name: value for name, value in kwargs.items() if name != "out"}
+        if not kwargs and ufunc._native and len(args) == ufunc.nin:
+            return ufunc(*args)
     result = _into(ufunc, args, kwargs) if kwargs else NotImplemented
     if result is NotImplemented:
         return called(ufunc._numpy, "__call__", args, kwargs or {})
@@ -74,7 +79,7 @@ _KEPT = {"casting", "out", "subok"}
 
 def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A method of NumPy's ufunc on our arrays."""
-    found = piecewise(function, args, kwargs) if method == "__call__" else NotImplemented
+    found = _in_pieces(function, args, kwargs) if method == "__call__" else NotImplemented
     if found is not NotImplemented:
         return found
     crossing = Crossing(function.__name__)
@@ -87,6 +92,23 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     result = called_by_user(getattr(function, method), *over, **named)
     crossing.write_back()
     return crossing.back(result)
+
+
+def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What can be done without bringing arrays together."""
+    if function is not numpy.matmul:
+        return piecewise(function, args, kwargs)
+    if len(args) != 2 or not kwargs.keys() <= {"out"}:
+        return NotImplemented
+    made = matmul(*args)
+    out = kwargs.get("out")
+    target = out[0] if isinstance(out, tuple) else out
+    if made is NotImplemented or target is None:
+        return made
+    if not (isinstance(made, core.ndarray) and _fits(made, target)):
+        return NotImplemented
+    target[...] = made
+    return target
 
 
 def _reduce(

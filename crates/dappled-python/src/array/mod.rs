@@ -30,6 +30,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ufunc::Ufunc>()?;
     module.add_function(wrap_pyfunction!(conversion::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::unwrap, module)?)?;
+    module.add_function(wrap_pyfunction!(conversion::scatter, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::full, module)?)?;
     module.add_function(wrap_pyfunction!(ufunc::where_, module)?)?;
     module.add_function(wrap_pyfunction!(session::ranks, module)?)?;
@@ -38,6 +39,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::leave, module)?)?;
     module.add_function(wrap_pyfunction!(session::set_local, module)?)?;
     module.add_function(wrap_pyfunction!(placement::part, module)?)?;
+    module.add_function(wrap_pyfunction!(placement::placed, module)?)?;
+    module.add_function(wrap_pyfunction!(placement::blocks, module)?)?;
     module.add_function(wrap_pyfunction!(session::abort, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::reduce, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::accumulate, module)?)?;

@@ -21,13 +21,23 @@ pub fn session(py: Python<'_>) -> PyResult<&'static Session> {
     let settings = Settings { prefix: Some(prefix.into()), ..Settings::default() };
     let fabric =
         connect_with(&settings).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    Ok(SESSION.get_or_init(|| Session::with_limits(fabric, limits())))
+    Ok(SESSION.get_or_init(|| {
+        let session = Session::with_limits(fabric, limits());
+        if let Some(bytes) = said("DAPPLED_BUDGET") {
+            session.set_budget(bytes);
+        }
+        session
+    }))
+}
+
+/// A number that the environment says.
+fn said<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
 /// From which size on arrays are treated as large: `DAPPLED_WHOLE_BELOW`, in bytes, and
 /// `DAPPLED_AT_ONCE`, in elements. A test sets them to 0.
 fn limits() -> Limits {
-    let said = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let usual = Limits::default();
     Limits {
         whole_below: said("DAPPLED_WHOLE_BELOW").unwrap_or(usual.whole_below),
@@ -83,7 +93,8 @@ pub fn abort(status: i32) {
     }
 }
 
-/// Counts of memory: arrays that got fresh memory, that reused some, and bytes kept for reuse.
+/// Counts of memory: arrays that got fresh memory, that reused some, bytes kept for reuse, and bytes
+/// of arrays in pieces that were gathered.
 #[pyfunction]
 pub fn memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let stats = session(py)?.memory_stats();
@@ -91,5 +102,6 @@ pub fn memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     counts.set_item("made", stats.made)?;
     counts.set_item("reused", stats.reused)?;
     counts.set_item("kept", stats.kept)?;
+    counts.set_item("gathered", session(py)?.gathered_bytes())?;
     Ok(counts)
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dappled_kernels::{Buffer, DType, Element, Scalar, View};
 
-use super::evaluate::{gathered, local_bytes, value, write};
-use super::layout::Layout;
+use super::evaluate::{local_bytes, value, write};
+use super::layout::{Layout, layout_like};
 use super::map::Operand;
 use super::node::{Arg, Node, State};
 use super::outside::copy_outside;
@@ -72,7 +72,7 @@ impl Array {
         }
         let node = self.versions.current();
         if !node.layout.is_whole() && through(self.view(), &node.base).is_none() {
-            return self.store_by_gathering(&node, arg);
+            return self.store_across(&node, &arg);
         }
         if self.versions.is_lent() {
             return self.store_in_place(&node, arg);
@@ -112,23 +112,6 @@ impl Array {
         write(session, node, self.view(), &memory, &arg)
     }
 
-    /// A view that does not follow the axes of what is in pieces (a diagonal, another shape): all
-    /// is brought together, written, and shared out again.
-    fn store_by_gathering(&self, node: &Arc<Node>, arg: Arg) -> Result<(), GraphError> {
-        let session = self.session();
-        let all = Arg::Part(node.clone(), node.base.clone());
-        let whole = gathered(session, &all, node.base.dtype, &node.base.shape)?;
-        let aside = gathered(session, &arg, self.dtype(), self.shape())?;
-        let view = aside.base.clone();
-        let memory = value(session, &whole)?;
-        write(session, &whole, self.view(), &memory, &Arg::Part(aside, view))?;
-        let piece = session.freed().memory(local_bytes(node));
-        let next = stored(session, node, piece.clone());
-        write(session, &next, &node.base, &piece, &Arg::Part(whole, node.base.clone()))?;
-        self.versions.replace(next);
-        Ok(())
-    }
-
     /// A copy that shares memory until one of the two is written.
     pub fn copied(&self) -> Result<Array, GraphError> {
         let node = self.versions.current();
@@ -141,9 +124,10 @@ impl Array {
     /// A copy in C order, in another dtype.
     pub fn cast_copy(&self, dtype: DType) -> Result<Array, GraphError> {
         let session = self.session();
-        let layout = session.layout(dtype, self.shape());
+        let arg = self.arg();
+        let layout = layout_like(session, std::slice::from_ref(&arg), dtype, self.shape());
         let base = View::c_order(dtype, self.shape());
-        Ok(Array::over(session, laid_out(session, &self.arg(), base, layout)?))
+        Ok(Array::over(session, laid_out(session, &arg, base, layout)?))
     }
 }
 
@@ -155,12 +139,12 @@ fn fitted(value: &Array, shape: &[usize]) -> Result<View, GraphError> {
         view.shape.remove(0);
         view.strides.remove(0);
     }
-    let fail = || GraphError::Assigned { from: value.shape().to_vec(), to: shape.to_vec() };
+    let fail = || GraphError::Assigned { from: view.shape.to_vec(), to: shape.to_vec() };
     view.broadcast(shape).ok_or_else(fail)
 }
 
 /// An argument in memory of its own, laid out so.
-fn laid_out(
+pub(super) fn laid_out(
     session: &Session,
     arg: &Arg,
     base: View,

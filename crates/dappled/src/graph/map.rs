@@ -3,7 +3,7 @@
 use dappled_kernels::{Axes, DType, Scalar, View};
 
 use super::evaluate::value;
-use super::layout::Layout;
+use super::layout::{Layout, layout_like};
 use super::node::{Arg, Few, Map, Node, State};
 use super::notice::Request;
 use super::session::HEAVIEST;
@@ -149,7 +149,7 @@ fn element_wise(
         return Ok(Array::whole(session, base, memory));
     }
     let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
-    let layout = session.layout(base.dtype, shape);
+    let layout = layout_like(session, &args, base.dtype, shape);
     let state = State::Map(Map { request, dtype, args, weight }.into());
     let node = Node::new(session, base, layout, state);
     if small || at_once || weight > HEAVIEST {
