@@ -178,7 +178,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
     "resize": _resize,
     "setflags": _setflags,
 }
-_FUNCTIONS = ("argmax", "argmin", "dot", "mean", "repeat", "std", "var")
+_FUNCTIONS = ("argmax", "argmin", "dot", "mean", "repeat", "std", "trace", "var")
 _FOLDS = {
     "all": "logical_and",
     "any": "logical_or",

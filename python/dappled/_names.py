@@ -30,11 +30,12 @@ CHAPTERS = {
         arange array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
         fromfunction full identity ones zeros
     """,
+    "_einsum": "einsum",
     "_extras": "explain from_distarray memory_stats sync",
     "_flat": "flatiter",
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
-    "_products": "dot einsum inner vdot",
+    "_products": "dot inner trace vdot",
 }
 NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names.split()}
 

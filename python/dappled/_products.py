@@ -1,9 +1,8 @@
-"""dot, inner, vdot and einsum of arrays in pieces, as matrix products."""
+"""dot, inner, vdot, trace and their like of arrays in pieces."""
 
 from __future__ import annotations
 
 import math
-from importlib import import_module
 from typing import Any
 
 import numpy
@@ -14,10 +13,8 @@ from dappled._matmul import matmul
 from dappled._native import native
 from dappled._piecewise import in_pieces
 
-_parse: Any = import_module("numpy._core.einsumfunc")._parse_einsum_input
 
-
-def _ours(*values: Any) -> list[Any] | None:
+def ours(*values: Any) -> list[Any] | None:
     """The arguments as arrays of ours, if one is in pieces and all are native."""
     arrays = [value if isinstance(value, ndarray) else numpy.asarray(value) for value in values]
     native = all(value.dtype.kind in "biufc" and value.dtype.char not in "gG" for value in arrays)
@@ -28,7 +25,7 @@ def _ours(*values: Any) -> list[Any] | None:
 
 @native(numpy.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
-    arrays = _ours(a, b)
+    arrays = ours(a, b)
     if arrays is None or out is not None:
         return NotImplemented
     one, other = arrays
@@ -45,7 +42,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 @native(numpy.inner)
 def inner(a: Any, b: Any, /) -> Any:
-    arrays = _ours(a, b)
+    arrays = ours(a, b)
     if arrays is None:
         return NotImplemented
     one, other = arrays
@@ -61,13 +58,22 @@ def inner(a: Any, b: Any, /) -> Any:
 
 @native(numpy.vdot)
 def vdot(a: Any, b: Any, /) -> Any:
-    arrays = _ours(a, b)
+    arrays = ours(a, b)
     if arrays is None:
         return NotImplemented
     one, other = (array.reshape(-1) for array in arrays)
     if one.size != other.size:
         return numpy.vdot(*shadow((one, other)))
     return _of_vectors(ufuncs["conjugate"](one) if one.dtype.kind == "c" else one, other)
+
+
+@native(numpy.trace)
+def trace(
+    a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None
+) -> Any:
+    if not in_pieces(a) or out is not None:
+        return NotImplemented
+    return ufuncs["add"].reduce(a.diagonal(offset, axis1, axis2), -1, dtype)
 
 
 def _of_vectors(a: Any, b: Any) -> Any:
@@ -94,97 +100,41 @@ def _of_matrices(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
     return made if made.shape == shape else made.reshape(shape, copy=True)
 
 
-@native(numpy.einsum)
-def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
-    if out is not None or kwargs or len(operands) not in (2, 3) or type(operands[0]) is not str:
+def _vecdot(a: Any, b: Any) -> Any:
+    arrays = ours(a, b)
+    if arrays is None or not all(array.ndim for array in arrays):
         return NotImplemented
-    arrays = _ours(*operands[1:])
-    if arrays is None:
+    one, other = arrays
+    if one.shape[-1] != other.shape[-1]:
+        return numpy.vecdot(*shadow((one, other)))
+    kind = numpy.result_type(one.dtype, other.dtype)
+    if kind.char in "e?":
         return NotImplemented
-    subscripts, result, _ = _parse((operands[0], *shadow(tuple(arrays))))
-    labels = subscripts.split(",")
-    if len(labels) != len(arrays) or any(map(_is_short, arrays, labels)):
+    left = ufuncs["conjugate"](one) if one.dtype.kind == "c" else one
+    with numpy.errstate(all="ignore"):
+        return core.reduce(ufuncs["multiply"](left, other), "add", -1, kind)
+
+
+def _matvec(a: Any, b: Any) -> Any:
+    made = matmul(a, b[..., None]) if b.ndim else NotImplemented
+    return made if made is NotImplemented else made[..., 0].copy()
+
+
+def _vecmat(a: Any, b: Any) -> Any:
+    if not a.ndim:
         return NotImplemented
-    sizes = {
-        label: size
-        for names, array in zip(labels, arrays, strict=True)
-        for label, size in zip(names, array.shape, strict=True)
-    }
-    if any(
-        _sizes(names, array) != [sizes[label] for label in names]
-        for names, array in zip(labels, arrays, strict=True)
-    ):
-        return NotImplemented  # lengths of 1 that are repeated, or wrong ones
-    if len(arrays) == 1:
-        return _of_one(arrays[0], labels[0], result)
-    return _of_two(arrays, labels, result, sizes)
+    made = matmul(numpy.conjugate(a)[..., None, :] if a.dtype.kind == "c" else a[..., None, :], b)
+    return made if made is NotImplemented else made[..., 0, :].copy()
 
 
-def _is_short(array: Any, names: str) -> bool:
-    return bool(array.ndim != len(names))
-
-
-def _sizes(names: str, array: Any) -> list[int]:
-    return [array.shape[axis] for axis in range(len(names))]
-
-
-def _without_repeats(array: Any, names: str) -> tuple[Any, str]:
-    """Diagonals where a label stands twice: a view."""
-    writeable = array._writeable
-    for label in dict.fromkeys(names):
-        while names.count(label) > 1:
-            first = names.index(label)
-            second = names.index(label, first + 1)
-            array = array.diagonal(0, first, second)
-            names = names[:first] + names[first + 1 : second] + names[second + 1 :] + label
-    array._writeable = writeable
-    return array, names
-
-
-def _summed(array: Any, names: str, kept: str) -> tuple[Any, str]:
-    """Summed along the axes that nobody asks for."""
-    axes = tuple(axis for axis, label in enumerate(names) if label not in kept)
-    if not axes:
-        return array, names
-    fold = "logical_or" if array.dtype == bool else "add"
-    summed = core.reduce(array, fold, axes if len(axes) < array.ndim else None, array.dtype)
-    return summed, "".join(label for label in names if label in kept)
-
-
-def _of_one(array: Any, names: str, result: str) -> Any:
-    seen, names = _without_repeats(array[...], names)
-    found, names = _summed(seen, names, result)
-    return found.transpose([names.index(label) for label in result]) if result else found
-
-
-def _of_two(arrays: list[Any], labels: list[str], result: str, sizes: dict[str, int]) -> Any:
-    seen = [
-        _without_repeats(array[...], names) for array, names in zip(arrays, labels, strict=True)
-    ]
-    (a, one), (b, other) = seen
-    a, one = _summed(a, one, result + other)
-    b, other = _summed(b, other, result + one)
-    if not (isinstance(a, ndarray) and isinstance(b, ndarray)):
-        made = ufuncs["multiply"](a, b)
-        names = one + other
-        return made.transpose([names.index(label) for label in result]) if result else made
-    both = [label for label in one if label in other]
-    batch = [label for label in both if label in result]
-    inner = [label for label in both if label not in result]
-    rows = [label for label in one if label not in other]
-    columns = [label for label in other if label not in one]
-    left = _grouped(a, one, (batch, rows, inner), sizes)
-    right = _grouped(b, other, (batch, inner, columns), sizes)
-    made = matmul(left, right) if inner else ufuncs["multiply"](left, right)
-    if made is NotImplemented:
-        return NotImplemented
-    order = batch + rows + columns
-    found = made.reshape([sizes[label] for label in order], copy=True)
-    return found.transpose([order.index(label) for label in result]) if result else found[()]
-
-
-def _grouped(array: Any, names: str, groups: Any, sizes: dict[str, int]) -> Any:
-    """Three axes, each of them all axes of a group."""
-    order = [names.index(label) for group in groups for label in group]
-    shape = [math.prod(sizes[label] for label in group) for group in groups]
-    return array.transpose(order).reshape(shape)
+# NumPy's ufuncs of vectors and matrices, where they are here: two of them are new in NumPy 2.2.
+GENERALISED = {
+    getattr(numpy, name): function
+    for name, function in {
+        "matmul": matmul,
+        "matvec": _matvec,
+        "vecdot": _vecdot,
+        "vecmat": _vecmat,
+    }.items()
+    if hasattr(numpy, name)
+}

@@ -15,8 +15,8 @@ import numpy
 from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
 from dappled._line import called_by_user
-from dappled._matmul import matmul
 from dappled._piecewise import piecewise
+from dappled._products import GENERALISED
 
 _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
@@ -96,11 +96,12 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
 
 def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What can be done without bringing arrays together."""
-    if function is not numpy.matmul:
+    if function not in GENERALISED:
         return piecewise(function, args, kwargs)
-    if len(args) != 2 or not kwargs.keys() <= {"out"}:
+    arrays = all(hasattr(value, "ndim") for value in args)
+    if len(args) != 2 or not arrays or not kwargs.keys() <= {"out"}:
         return NotImplemented
-    made = matmul(*args)
+    made = GENERALISED[function](*args)
     out = kwargs.get("out")
     target = out[0] if isinstance(out, tuple) else out
     if made is NotImplemented or target is None:

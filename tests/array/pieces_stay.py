@@ -155,6 +155,13 @@ PRODUCTS = {
     "einsum trace": lambda np, a, b: np.einsum("ii", a @ b),
     "einsum diagonal": lambda np, a, b: np.einsum("ii->i", a @ b),
     "einsum dots": lambda np, a, b: np.einsum("...j,jk->...k", a.reshape(10, 6, 42), b),
+    "vecdot": lambda np, a, b: np.vecdot(a, b.T) if a.dtype != bool else None,
+    "matvec": lambda np, a, b: np.matvec(a, b[:, 3]),
+    "vecmat": lambda np, a, b: np.vecmat(a[:, 1], a),
+    "in place": lambda np, a, b: (a @ b).__imatmul__(a @ b),
+    "out": lambda np, a, b: np.matmul(a, b, out=np.zeros((60, 60), a.dtype)),
+    "trace": lambda np, a, b: np.trace(a, 1),
+    "trace of stack": lambda np, a, b: a.reshape(10, 6, 42).trace(0, 1, 2),
     "multi_dot": lambda np, a, b: np.linalg.multi_dot([a, b, a]),
 }
 
