@@ -34,7 +34,11 @@ def explain(x: Any, ranks: int | None = None) -> str:
     output %4
     %0 reads [1000, 1000] of [1000, 1000]
     >>> print(np.explain(a[1:] + a[:-1], ranks=2048), end="")
-    XX
+    float64 [999, 1000], 'bb' over 2048 ranks as [64, 32]: pending
+    rank 1040: 2 neighbours (1008, 1072)
+    sends 1 messages of 256 bytes in all
+    receives 1 messages of 256 bytes in all
+    memory 8704 bytes: 8192 in arrays, 512 beside
     """
     if not isinstance(x, ndarray):
         raise TypeError(f"explain() takes an array of dappled's, not {type(x).__name__!r}")

@@ -21,7 +21,7 @@ def placeable(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> np.zeros(5, dist="bb")
     Traceback (most recent call last):
     ...
-    dappled.protocol.ProtocolError: L06: 'dist': got 'bb', expected an entry for each of 1 axes
+    dappled.protocol.ProtocolError: L04: 'dist': got 'bb', expected 1 entries, one for each axis
     """
 
     def call(*args: Any, dist: Any = None, **kwargs: Any) -> Any:

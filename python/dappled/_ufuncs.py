@@ -23,14 +23,24 @@ _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
 def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
     """Calls a ufunc of ours with all that NumPy allows."""
-    if kwargs and kwargs.get("out", ...) is None:  # as if nothing had been said
-        kwargs = {name: value for name, value in kwargs.items() if name != "out"}
-        if not kwargs and ufunc._native and len(args) == ufunc.nin:
-            return ufunc(*args)
+    given, named = _without_none(ufunc, args, kwargs or {})
+    if (len(given), len(named)) != (len(args), len(kwargs or ())):
+        return ufunc(*given, **named)
     result = _into(ufunc, args, kwargs) if kwargs else NotImplemented
     if result is NotImplemented:
         return called(ufunc._numpy, "__call__", args, kwargs or {})
     return result
+
+
+def _without_none(
+    ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments without an `out` that is None, as if nothing had been said."""
+    if kwargs.get("out", ...) is None:
+        kwargs = {name: value for name, value in kwargs.items() if name != "out"}
+    while len(args) > ufunc.nin and args[-1] is None:
+        args = args[:-1]
+    return args, kwargs
 
 
 def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use dappled_kernels::{DType, View};
 use dappled_protocol::{AxisSpec, Distribution};
 
+use super::assign::laid_out;
 use super::evaluate::{gathered, value, write};
 use super::layout::{Layout, Split};
 use super::node::{Arg, Node, State};
@@ -132,6 +133,7 @@ impl Array {
                 write(session, &turned, self.view(), &value(session, &turned)?, arg)?;
                 turned_back(session, &turned, node)?
             }
+            None if shortest(self.view()).1 <= MOST_SLICES => return self.store_by_slices(arg),
             None => self.written_by_gathering(node, arg)?,
         };
         if !self.is_lent() {
@@ -140,6 +142,19 @@ impl Array {
         }
         let all = Arg::Part(next, node.base.clone());
         write(session, node, &node.base, &value(session, node)?, &all)
+    }
+
+    /// Slice by slice along the shortest axis, each of which is a view that can be written.
+    fn store_by_slices(&self, arg: &Arg) -> Result<(), GraphError> {
+        let (session, (axis, length)) = (self.session(), shortest(self.view()));
+        let base = View::c_order(self.dtype(), self.shape());
+        let layout = session.layout(base.dtype, &base.shape);
+        let aside = laid_out(session, arg, base.clone(), layout)?;
+        for at in 0..length {
+            let part = Arg::Part(aside.clone(), base.region(axis, at, 1, 1));
+            self.with_view(self.view().region(axis, at, 1, 1)).store(part, 0)?;
+        }
+        Ok(())
     }
 
     /// All is brought together, written, and shared out again.

@@ -65,7 +65,7 @@ impl Array {
 
     /// Writes an argument that reads what is written, element by element in the same place, so
     /// many times, and is not needed afterwards.
-    fn store(&self, arg: Arg, uses: usize) -> Result<(), GraphError> {
+    pub(super) fn store(&self, arg: Arg, uses: usize) -> Result<(), GraphError> {
         let session = self.session();
         if self.view().is_empty() {
             return Ok(());
