@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from importlib import import_module
 from typing import Any
 
 import numpy
@@ -16,7 +17,7 @@ from dappled._native import native
 from dappled._views import viewed
 
 NATIVE_KINDS = "biufc"  # dtypes that the core fills itself
-_LIKE = ("K", "k", "A", "a", "C", "c", "F", "f")
+_ORDER_LIKE = ("K", "k", "A", "a", "C", "c", "F", "f")
 _LOST = {"i": "fc", "u": "fc", "f": "c"}
 _ORDERS = {"C": "C", "c": "C", "F": "F", "f": "F", None: "C"}
 
@@ -125,13 +126,26 @@ def empty_like(
         return NotImplemented
     kind = prototype.dtype if dtype is None else numpy.dtype(dtype)
     sizes = prototype.shape if shape is None else _sizes(shape)
-    if sizes is None or kind.kind not in NATIVE_KINDS or order not in _LIKE:
+    if sizes is None or kind.kind not in NATIVE_KINDS or order not in _ORDER_LIKE:
         return NotImplemented
     axes = _memory_order(prototype, len(sizes), order)
+    if axes == sorted(axes) and sizes == prototype.shape:
+        return _like(empty_array(sizes, kind, "C"), prototype)
     if axes in (sorted(axes), sorted(axes, reverse=True)):
         return empty_array(sizes, kind, "C" if axes == sorted(axes) else "F")
     made = empty_array(tuple(sizes[axis] for axis in axes), kind, "C")
     return made.transpose(sorted(range(len(axes)), key=axes.__getitem__))._owner()
+
+
+def _like(made: Any, prototype: Any) -> Any:
+    """A new array of the shape of another, where that one lies if it is in pieces."""
+    if core.ranks() == 1 or prototype._held is not None or prototype._whole:
+        return made
+    try:
+        wanted = prototype.distribution
+    except ValueError:  # a part of an array, which lies as what it was cut from
+        return made
+    return made if made.distribution == wanted else made.redistribute(wanted)
 
 
 @native(numpy.eye)
@@ -157,8 +171,52 @@ def identity(n: Any, dtype: Any = None) -> Any:
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
     if "like" in kwargs:
         return NotImplemented
+    if core.ranks() > 1:
+        return function(*import_module("dappled").indices(shape, dtype=dtype), **kwargs)
     crossing = Crossing("dappled.fromfunction")
     return function(*crossing.back(numpy.indices(shape, dtype=dtype)), **kwargs)
+
+
+@native(numpy.arange)
+def arange(*args: Any, dtype: Any = None, device: Any = None) -> Any:
+    """Each rank makes its own part, by NumPy's rule: the first, and so many steps more."""
+    if core.ranks() == 1 or not 1 <= len(args) <= 3 or device or not _are_numbers(args):
+        return NotImplemented
+    start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
+    if not step:
+        return NotImplemented
+    theirs: Any = numpy.arange
+    kind = theirs(start * 0, stop * 0, step, dtype).dtype
+    start, stop, step = map(_plain, (start, stop, step))
+    length = max(0, math.ceil((stop - start) / step))
+    blocks = core.blocks((length,), kind.itemsize)
+    if blocks is None or kind.kind not in "iufc" or kind.char in "gG":
+        return NotImplemented
+    values = numpy.array([start, start + step]).astype(kind)
+    own = blocks.local_shape(core.rank())[0]
+    first = blocks.global_index(core.rank(), (0,))[0] if own else 0
+    return core.from_piece(blocks, _steps(values, numpy.arange(first, first + own)), True)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, numpy.generic) else value
+
+
+def _are_numbers(args: tuple[Any, ...]) -> bool:
+    kinds = (int, float, numpy.integer, numpy.floating)
+    return all(isinstance(value, kinds) and math.isfinite(value) for value in args)
+
+
+def _steps(values: Any, places: Any) -> Any:
+    """Steps from the first of two values to the next and on, at these places."""
+    kind = values.dtype
+    if kind.kind == "c":
+        made = numpy.empty(len(places), kind)
+        made.real, made.imag = _steps(values.real, places), _steps(values.imag, places)
+        return made
+    wide = values.astype("f4") if kind.char == "e" else values
+    with numpy.errstate(all="ignore"):
+        return (wide[0] + places.astype(wide.dtype) * (wide[1] - wide[0])).astype(kind)
 
 
 def _filled(shape: Any, value: Any, dtype: Any, order: Any, device: Any) -> Any:

@@ -44,6 +44,10 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
         return NotImplemented
     axis = range(a.ndim)[axis]
     before, length, after = a.shape[:axis], a.shape[axis], a.shape[axis + 1 :]
+    if not a._whole:  # in pieces that are as long as they will be
+        made = empty_array((*before, length, repeats, *after), a.dtype, "C")
+        made[...] = a[(slice(None),) * (axis + 1) + (None,)]
+        return made.reshape((*before, length * repeats, *after), copy=True)
     made = empty_array((*before, length * repeats, *after), a.dtype, "C")
     made.reshape((*before, length, repeats, *after))[...] = a[(slice(None),) * (axis + 1) + (None,)]
     return made

@@ -163,7 +163,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
     "resize": _resize,
     "setflags": _setflags,
 }
-_FUNCTIONS = ("argmax", "argmin", "repeat")
+_FUNCTIONS = ("argmax", "argmin", "dot", "repeat", "trace")
 OWN: dict[str, Any] = {
     "__bool__": _single(bool),
     "__class_getitem__": classmethod(_parametrized),

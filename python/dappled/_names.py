@@ -13,8 +13,9 @@ import numpy
 from dappled._array import core, ufuncs
 from dappled._crossing import proxy_of
 from dappled._fallback import adopt, dressed
-from dappled._rebind import rebound, rewrapped
-from dappled._tables import FOREIGN, REBOUND, REWRAPPED
+from dappled._placing import placeable
+from dappled._rebind import on_ranks, rebound, rewrapped
+from dappled._tables import CREATING, FOREIGN, REBOUND, REBOUND_ON_RANKS, REWRAPPED
 
 _DISPATCHED = type(numpy.sum)
 
@@ -26,13 +27,15 @@ CHAPTERS = {
     "_comm": "comm init local",
     "_config": "FallbackError FallbackWarning config",
     "_creation": """
-        array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
+        arange array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
         fromfunction full identity ones zeros
     """,
+    "_einsum": "einsum",
     "_extras": "explain from_distarray memory_stats sync",
     "_flat": "flatiter",
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
+    "_products": "dot inner trace vdot",
 }
 NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names.split()}
 
@@ -43,6 +46,8 @@ def of_numpy(name: str) -> Any:
         ours = getattr(import_module(f"dappled.{NATIVE[name]}"), name)
     else:
         ours = converted(_attribute(numpy, name), name, "dappled")
+    if name in CREATING:
+        ours = placeable(ours)
     if name not in core.function._names:
         return ours
     theirs = getattr(numpy, name)
@@ -69,6 +74,8 @@ def converted(value: Any, name: str, module: str) -> Any:
         path = f"{module}.{name}".removeprefix("dappled.")
         if path in REWRAPPED:
             return rewrapped(value, module)
+        if path in REBOUND_ON_RANKS:
+            return on_ranks(value, module)
         return (rebound if path in REBOUND else adopt)(value, module)
     return value
 

@@ -53,6 +53,16 @@ def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
     return dressed(call, function, module)
 
 
+def on_ranks(function: Any, module: str = "dappled") -> Callable[..., Any]:
+    """A function that is rebound where there are several ranks, and NumPy's on one."""
+    alone, inner = adopt(function, module), rebound(function, module)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (alone if core.ranks() == 1 else inner)(*args, **kwargs)
+
+    return dressed(call, function, module)
+
+
 def in_python(function: Any) -> types.FunctionType | None:
     """The Python function behind one of NumPy's, without the dispatch around it."""
     while not isinstance(function, types.FunctionType) and hasattr(function, "__wrapped__"):
@@ -103,9 +113,14 @@ def _function(value: Any) -> Any:
         return ufuncs[name] if name in ufuncs else adopt(value)
     if in_python(value) in _made:
         return _made[in_python(value)]
-    if name in numpy.__all__ and getattr(numpy, name) is value:
+    if name in numpy.__all__ and value in _behind(getattr(numpy, name)):
         return getattr(import_module("dappled"), name)
     return rebound(value) if name else value
+
+
+def _behind(function: Any) -> tuple[Any, Any]:
+    """A function, and what NumPy dispatches to behind it, which it calls itself at times."""
+    return function, getattr(function, "__wrapped__", function)
 
 
 def _is_numpys(module: str) -> bool:

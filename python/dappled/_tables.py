@@ -72,12 +72,25 @@ REBOUND = _words(
     cumulative_sum delete diag diagonal diff dsplit dstack ediff1d expand_dims fft.fftshift
     fft.ifftshift fix flip fliplr flipud full_like gradient hsplit hstack imag indices
     insert isclose iscomplex isneginf isposinf isreal kron linalg.matrix_norm
-    linalg.vector_norm matrix_transpose max meshgrid min moveaxis nan_to_num nancumprod
-    nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar ones_like outer pad
+    linalg.multi_dot linalg.vector_norm matrix_transpose max meshgrid min moveaxis nan_to_num
+    nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar ones_like outer pad
     permute_dims piecewise polyval prod ptp ravel real real_if_close require reshape resize
     roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes tensordot
     tile transpose trapezoid tri tril trim_zeros triu unstack unwrap vander var vsplit
     vstack zeros_like
+    """
+)
+
+# The same where there are several ranks; on one, NumPy is as good and sooner done.
+REBOUND_ON_RANKS = _words("geomspace linspace logspace")
+
+# Functions that make arrays, and take `dist=`: where the result lies.
+CREATING = _words(
+    """
+    arange array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray copy diag
+    diagflat empty empty_like eye from_dlpack frombuffer fromfile fromfunction fromiter fromstring
+    full full_like genfromtxt geomspace identity indices linspace loadtxt logspace meshgrid ones
+    ones_like require tri tril triu vander zeros zeros_like
     """
 )
 

@@ -16,16 +16,31 @@ from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
 from dappled._line import called_by_user
 from dappled._piecewise import piecewise
+from dappled._products import GENERALISED
 
 _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
 
 def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
     """Calls a ufunc of ours with all that NumPy allows."""
+    given, named = _without_none(ufunc, args, kwargs or {})
+    if (len(given), len(named)) != (len(args), len(kwargs or ())):
+        return ufunc(*given, **named)
     result = _into(ufunc, args, kwargs) if kwargs else NotImplemented
     if result is NotImplemented:
         return called(ufunc._numpy, "__call__", args, kwargs or {})
     return result
+
+
+def _without_none(
+    ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments without an `out` that is None, as if nothing had been said."""
+    if kwargs.get("out", ...) is None:
+        kwargs = {name: value for name, value in kwargs.items() if name != "out"}
+    while len(args) > ufunc.nin and args[-1] is None:
+        args = args[:-1]
+    return args, kwargs
 
 
 def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -85,7 +100,7 @@ _KEPT = {"casting", "out", "subok"}
 
 def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A method of NumPy's ufunc on our arrays."""
-    found = piecewise(function, args, kwargs) if method == "__call__" else NotImplemented
+    found = _in_pieces(function, args, kwargs) if method == "__call__" else NotImplemented
     if found is not NotImplemented:
         return found
     crossing = Crossing(function.__name__)
@@ -98,6 +113,24 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     result = called_by_user(getattr(function, method), *over, **named)
     crossing.write_back()
     return crossing.back(result)
+
+
+def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What can be done without bringing arrays together."""
+    if function not in GENERALISED:
+        return piecewise(function, args, kwargs)
+    arrays = all(hasattr(value, "ndim") for value in args)
+    if len(args) != 2 or not arrays or not kwargs.keys() <= {"out"}:
+        return NotImplemented
+    made = GENERALISED[function](*args)
+    out = kwargs.get("out")
+    target = out[0] if isinstance(out, tuple) else out
+    if made is NotImplemented or target is None:
+        return made
+    if not (isinstance(made, core.ndarray) and _fits(made, target)):
+        return NotImplemented
+    target[...] = made
+    return target
 
 
 def _reduce(

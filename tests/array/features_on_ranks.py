@@ -257,6 +257,49 @@ def test_pieces_that_other_libraries_have_become_an_array():
     assert memory[0, 0] == np.comm.rank + 1
 
 
+def error_of(call):
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        return type(error).__name__, str(error)
+    return None
+
+
+def test_a_distribution_that_does_not_fit_is_refused_alike():
+    other = np.protocol.Distribution((3, 5), "bn", nprocs=np.comm.size)
+    calls = [
+        lambda: np.zeros((3, 4), dist="bx"),
+        lambda: np.ones((3, 4), dist="b"),
+        lambda: np.arange(5, dist="u"),
+        lambda: np.full((3, 4), 1, dist=3),
+        lambda: np.asarray(VALUES, dist=other),
+        lambda: np.zeros((3, 4), dist=np.protocol.Distribution((3, 4), "bn", nprocs=11)),
+        lambda: np.array(["text"], dist="b"),
+        lambda: array().redistribute("bbb"),
+    ]
+    errors = [error_of(call) for call in calls]
+    assert all(errors), errors
+    assert everywhere(errors) == [errors] * np.comm.size
+    assert [name for name, _ in errors].count("TypeError") == 2
+
+
+def test_results_lie_where_their_operands_lie():
+    a = np.asarray(VALUES, dist="cn")
+    for result in (
+        a + 1,
+        2 * a,
+        np.sqrt(abs(a)),
+        a > 0,
+        a.astype("f4"),
+        a.copy(),
+        np.zeros_like(a),
+    ):
+        assert result.distribution == a.distribution
+    b = np.asarray(numpy.arange(60.0).reshape(20, 3), dist="bn")
+    parts = b[1:] - b[:-1]
+    assert np.comm.size == 1 or parts.distribution == b.distribution.slice(slice(1, None))
+
+
 def main():
     tests = {name: test for name, test in globals().items() if name.startswith("test_")}
     for name, test in tests.items():

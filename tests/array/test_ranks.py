@@ -29,7 +29,7 @@ if os.environ.get("DAPPLED_TEST_ALL"):
 needs_mpi = pytest.mark.skipif(not MPIEXEC.exists(), reason="no mpiexec beside python")
 
 
-def on_ranks(ranks, *command, whole_below=IN_PIECES):
+def on_ranks(ranks, *command, whole_below=IN_PIECES, **more):
     """Runs Python on so many ranks; what hangs is ended."""
     full = [
         "timeout",
@@ -42,7 +42,7 @@ def on_ranks(ranks, *command, whole_below=IN_PIECES):
         sys.executable,
         *command,
     ]
-    env = {**os.environ, "DAPPLED_WHOLE_BELOW": whole_below, "DAPPLED_THREADS": "1"}
+    env = {**os.environ, "DAPPLED_WHOLE_BELOW": whole_below, "DAPPLED_THREADS": "1", **more}
     return subprocess.run(full, capture_output=True, text=True, env=env)
 
 
@@ -59,3 +59,11 @@ def test_programs_do_what_numpy_does(ranks, whole_below, part):
 def test_what_is_new_on_several_ranks(ranks):
     done = on_ranks(ranks, str(PROGRAM.parent / "features_on_ranks.py"))
     assert done.returncode == 0, done.stdout + done.stderr[-5000:]
+
+
+@needs_mpi
+@pytest.mark.parametrize(("ranks", "budget"), [(1, "1000"), (3, "4000"), (4, ""), (7, "")])
+def test_nothing_is_brought_together(ranks, budget):
+    done = on_ranks(ranks, str(PROGRAM.parent / "pieces_stay.py"), DAPPLED_BUDGET=budget)
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+    assert done.stdout.endswith("\n0 differences\n") or done.stdout == "0 differences\n"

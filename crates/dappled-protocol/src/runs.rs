@@ -90,6 +90,16 @@ impl Runs {
         }
     }
 
+    /// The cells so much further on.
+    pub fn shifted(&self, by: u64) -> Self {
+        match self {
+            &Runs::Periodic { start, len, count, period } => {
+                Runs::Periodic { start: start + by, len, count, period }
+            }
+            Runs::Listed(cells) => Runs::Listed(cells.iter().map(|cell| cell + by).collect()),
+        }
+    }
+
     /// Run `index` alone.
     fn run(&self, index: u64) -> Self {
         let &Runs::Periodic { start, len, period, .. } = self else { return self.clone() };

@@ -37,3 +37,32 @@ fn the_same_on_one_rank() {
     });
     assert_eq!(found[0], include_str!("explain/laplace_alone.txt"));
 }
+
+#[test]
+fn one_of_many_ranks_that_do_not_run() {
+    let session = Session::new(Box::new(dappled_fabric::Solo::default()));
+    let small = Array::full(&session, &[8, 8], 1.0);
+    let found = [small.explain_on(2048).unwrap(), stencil().explain_on(2048).unwrap()].concat();
+    assert_eq!(found, include_str!("explain/many_ranks.txt"));
+}
+
+/// Stored arrays of a session of one rank, read by an expression of their inner elements.
+fn stencil() -> Array {
+    let session = Session::new(Box::new(dappled_fabric::Solo::default()));
+    let u = Array::from_slice(&session, &[512, 512], &vec![1.0; 512 * 512]);
+    let (inner, before, after) = (cut(1, Some(-1)), cut(0, Some(-2)), cut(2, None));
+    let part = |rows, columns| u.part(&[rows, columns]).unwrap();
+    let sum = part(before, inner).add(&part(after, inner)).unwrap();
+    sum.add(&part(inner, before)).unwrap().add(&part(inner, after)).unwrap()
+}
+
+#[test]
+fn planning_looks_at_no_more_than_the_neighbours() {
+    let expression = stencil();
+    let visits = [64, 256, 4096, 65_536].map(|ranks| {
+        let before = dappled::protocol::exchange::visited();
+        expression.explain_on(ranks).unwrap();
+        dappled::protocol::exchange::visited() - before
+    });
+    assert!(visits.iter().all(|visits| (1..=100).contains(visits)), "{visits:?}");
+}

@@ -2,20 +2,24 @@
 
 /// The shape of a grid of `ranks` ranks for an array of this shape. Axes whose entry in `fixed`
 /// is given keep it; the others share what is left, so that pieces stay compact: the prime
-/// factors, the largest first, each go to the axis along which pieces are still the longest
-/// (the first of equals, so that rows stay whole). None where the fixed part does not divide it.
+/// factors, the largest first, each go to the axis along which pieces are still the longest.
+/// An axis that is at most a quarter shorter goes first, so that rows stay whole, and so that a
+/// part of an array without a few rows is laid on the same grid. None where the fixed part does not
+/// divide it.
 pub(super) fn choose(shape: &[u64], fixed: &[Option<u64>], ranks: u64) -> Option<Vec<u64>> {
     let product = fixed.iter().flatten().try_fold(1u64, |product, &at| product.checked_mul(at))?;
     let rest = (product > 0 && ranks.is_multiple_of(product)).then_some(ranks / product)?;
     let mut grid: Vec<u64> = fixed.iter().map(|at| at.unwrap_or(1)).collect();
     let free: Vec<usize> = (0..shape.len()).filter(|&axis| fixed[axis].is_none()).collect();
     for prime in primes(rest).into_iter().rev() {
-        // The longest, and of equals the first: piece a is longer if its size * grid b is more.
+        // Piece a is longer if its size * grid b is more.
+        let length = |axis: usize, by: usize| u128::from(shape[axis]) * u128::from(grid[by]);
         let longest = free.iter().copied().reduce(|best, axis| {
-            let length = |axis: usize, by: usize| u128::from(shape[axis]) * u128::from(grid[by]);
             if length(axis, best) > length(best, axis) { axis } else { best }
         })?;
-        grid[longest] *= prime;
+        let about_as_long = |&axis: &usize| 5 * length(axis, longest) >= 4 * length(longest, axis);
+        let first = free.iter().copied().find(about_as_long)?;
+        grid[first] *= prime;
     }
     Some(grid)
 }
@@ -47,8 +51,10 @@ mod tests {
 
     #[test]
     fn pieces_are_compact_and_rows_stay_whole() {
-        let table: [(&[u64], u64, &[u64]); 7] = [
+        let table: [(&[u64], u64, &[u64]); 9] = [
             (&[8, 8], 2, &[2, 1]),
+            (&[998, 1000], 2, &[2, 1]),
+            (&[700, 1000], 2, &[1, 2]),
             (&[100, 100], 12, &[3, 4]),
             (&[5, 9], 4, &[2, 2]),
             (&[2, 100], 6, &[1, 6]),

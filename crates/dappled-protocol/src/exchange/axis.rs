@@ -5,6 +5,7 @@
 //! such window is looked at, however long the segment is. Both sides of a pair cut and walk
 //! alike, so that they agree on the order without a word.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -23,6 +24,19 @@ pub fn along_axis(own: &AxisMap, other: &AxisMap, rank: u64) -> AxisTransfers {
         _ => listed(own, other, rank),
     };
     found.into_iter().map(|(peer, transfers)| (other.place.outer(peer), transfers)).collect()
+}
+
+thread_local! {
+    static VISITED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many pairs of runs or cells this thread has looked at so far: what planning costs.
+pub fn visited() -> u64 {
+    VISITED.get()
+}
+
+fn visit() {
+    VISITED.set(VISITED.get() + 1);
 }
 
 /// Peers of the other map (its own ranks) and what moves.
@@ -70,6 +84,7 @@ impl Walk<'_> {
         let mut position = window.start;
         while let Some(next) = self.own.next_owned(self.rank, position).filter(|&p| p < window.end)
         {
+            visit();
             let own = self.own.run_at(next);
             let other = self.other.run_at(next);
             position = own.stop.min(other.stop).min(window.end);
@@ -115,6 +130,7 @@ fn listed(own: &AxisMap, other: &AxisMap, rank: u64) -> Found {
     cells.sort_unstable();
     let mut found: BTreeMap<u64, (Vec<u64>, Vec<u64>)> = BTreeMap::new();
     for (global, local) in cells {
+        visit();
         for (peer, there) in other.owners_in_map(global) {
             let lists = found.entry(peer).or_default();
             lists.0.push(local);

@@ -8,7 +8,7 @@ mod axis;
 mod halo;
 mod parcel;
 
-pub use axis::along_axis;
+pub use axis::{along_axis, visited};
 pub use halo::{halo_receives, halo_sends};
 pub use parcel::Parcel;
 

@@ -12,6 +12,7 @@ use super::exclusive::exclusive;
 use super::lending::{borrowed, lent};
 use super::session::session;
 use super::{dtypes, given};
+use crate::distribution::Distribution;
 
 /// Our array over the memory of NumPy's, without a copy on one rank. On several, each rank takes
 /// its part of what is the same on all. `fresh` says that nobody else has the array.
@@ -40,6 +41,21 @@ pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>, fresh: bool) -> PyResult<Bo
             Bound::new(py, NdArray::owned(copy))
         }
     }
+}
+
+/// Our array of the values of NumPy's, which are the same on every rank, in a distribution: each
+/// rank copies its part, and nothing is sent. None where the dtype is not native.
+#[pyfunction]
+pub fn scatter<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    distribution: &Bound<'py, Distribution>,
+) -> PyResult<Option<Bound<'py, NdArray>>> {
+    let py = array.py();
+    let Some((memory, view)) = borrowed(array) else { return Ok(None) };
+    let foreign = Array::foreign(session(py)?, memory, view);
+    let target = &distribution.get().inner;
+    let made = exclusive(py, usize::MAX, || foreign.redistributed(target))?;
+    Bound::new(py, NdArray::owned(made)).map(Some)
 }
 
 /// NumPy's array of all elements: the same memory on one rank, gathered on several.

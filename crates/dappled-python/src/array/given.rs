@@ -31,6 +31,15 @@ impl Argument<'_> {
         }
     }
 
+    /// Is it one value?
+    pub fn has_no_axes(&self) -> bool {
+        match self {
+            Argument::Ours(array) => array.shape().is_empty(),
+            Argument::Theirs(array) => array.shape().is_empty(),
+            Argument::Strong(_) | Argument::Weak(..) => true,
+        }
+    }
+
     /// Would a Python int lose its value in this dtype? NumPy raises, or compares exactly.
     pub fn overflows(&self, dtype: DType) -> bool {
         match self {

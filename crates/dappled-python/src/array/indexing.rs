@@ -175,8 +175,8 @@ impl NdArray {
             && fits(&value, array.dtype())
         {
             let found = selected(array, &items)?;
-            // Of an array written into one element NumPy has its own opinion.
-            if !found.is_element || matches!(value, Argument::Strong(_) | Argument::Weak(..)) {
+            // Of an array with axes written into one element NumPy has its own opinion.
+            if !found.is_element || value.has_no_axes() {
                 return written(py, &array.with_view(found.view), &value);
             }
         }

@@ -41,6 +41,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<function::Function>()?;
     module.add_function(wrap_pyfunction!(conversion::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::unwrap, module)?)?;
+    module.add_function(wrap_pyfunction!(conversion::scatter, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::full, module)?)?;
     module.add_function(wrap_pyfunction!(ufunc::where_, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::init, module)?)?;
@@ -56,6 +57,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ranks::set_local, module)?)?;
     module.add_function(wrap_pyfunction!(session::sync, module)?)?;
     module.add_function(wrap_pyfunction!(placement::part, module)?)?;
+    module.add_function(wrap_pyfunction!(placement::placed, module)?)?;
+    module.add_function(wrap_pyfunction!(placement::blocks, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::abort, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::reduce, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::accumulate, module)?)?;

@@ -4,6 +4,7 @@ use dappled::graph::Array;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::NdArray;
 use super::exclusive::exclusive;
@@ -34,21 +35,24 @@ impl NdArray {
         numpy_array(py, piece.loan, &piece.view, slf.get().is_writeable())
     }
 
-    /// A copy with the same values in another distribution over the same ranks. Collective.
+    /// A copy with the same values in another distribution over the same ranks: a `Distribution`, or
+    /// a letter for each axis ('b', 'c', 'n'). It is moved in as many rounds as `DAPPLED_BUDGET` asks
+    /// for, the bytes that may be used beside the two arrays on each rank. Collective.
     ///
     /// >>> import dappled as np
     /// >>> a = np.arange(6.0)
-    /// >>> b = a.redistribute(np.protocol.Distribution((6,), 'c'))
+    /// >>> b = a.redistribute('c')
     /// >>> b.local          # on one rank, all of it
     /// array([0., 1., 2., 3., 4., 5.])
     fn redistribute<'py>(
         &self,
         py: Python<'py>,
-        distribution: &Bound<'py, Distribution>,
+        distribution: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, NdArray>> {
         let array = self.ours().map_err(|_| not_native())?;
-        let target = &distribution.get().inner;
-        let moved = exclusive(py, usize::MAX, || array.redistributed(target))?;
+        let shape = PyTuple::new(py, &array.view().shape)?.into_any();
+        let target = placed(distribution, &shape)?.inner;
+        let moved = exclusive(py, usize::MAX, || array.redistributed(&target))?;
         Bound::new(py, NdArray::owned(moved))
     }
 
@@ -58,10 +62,14 @@ impl NdArray {
         exclusive(py, usize::MAX, || array.update_padding())
     }
 
-    /// What would be done to compute what is pending.
-    fn _explain(&self, py: Python<'_>) -> PyResult<String> {
+    /// What would be done to compute what is pending: by this rank, or by one of so many.
+    #[pyo3(signature = (ranks=None))]
+    fn _explain(&self, py: Python<'_>, ranks: Option<u64>) -> PyResult<String> {
         let array = self.ours().map_err(|_| not_native())?;
-        exclusive(py, usize::MAX, || array.explain())
+        exclusive(py, usize::MAX, || match ranks {
+            Some(ranks) => array.explain_on(ranks),
+            None => array.explain(),
+        })
     }
 }
 
@@ -69,11 +77,35 @@ fn not_native() -> PyErr {
     PyTypeError::new_err("an array of this dtype is held whole by NumPy, the same on every rank")
 }
 
-/// An array of pieces that lie in memory of NumPy's, one on each rank. No copy.
+/// What `dist=` says of an array of this shape: a `Distribution`, or a letter for each axis.
 #[pyfunction]
+pub fn placed<'py>(dist: &Bound<'py, PyAny>, shape: &Bound<'py, PyAny>) -> PyResult<Distribution> {
+    let py = dist.py();
+    if let Ok(distribution) = dist.cast::<Distribution>() {
+        return Ok(distribution.get().inner.clone().into());
+    }
+    if !dist.is_instance_of::<PyString>() {
+        let class = dist.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "a distribution is a Distribution or a letter for each axis, such as 'bn', not '{class}'"
+        )));
+    }
+    let ranks = session(py)?.fabric().size().into_pyobject(py)?.into_any();
+    let class = py.get_type::<Distribution>();
+    let options = PyDict::new(py);
+    options.set_item("nprocs", ranks)?;
+    let made = class.call((shape, dist), Some(&options))?;
+    Ok(made.cast::<Distribution>()?.get().inner.clone().into())
+}
+
+/// An array of pieces that lie in memory of NumPy's, one on each rank. No copy. `fresh` says that
+/// nobody else has the memory.
+#[pyfunction]
+#[pyo3(signature = (distribution, memory, fresh=false))]
 pub fn from_piece<'py>(
     distribution: &Bound<'py, Distribution>,
     memory: &Bound<'py, PyUntypedArray>,
+    fresh: bool,
 ) -> PyResult<Bound<'py, NdArray>> {
     let py = memory.py();
     let session = session(py)?;
@@ -87,6 +119,10 @@ pub fn from_piece<'py>(
         return Err(PyValueError::new_err(message));
     }
     let (buffer, local) = borrowed(memory).ok_or_else(not_native)?;
+    if fresh {
+        let array = Array::adopted_piece(session, target.clone(), buffer, local);
+        return Bound::new(py, NdArray::owned(array));
+    }
     let writeable: bool = memory.getattr("flags")?.getattr("writeable")?.extract()?;
     let array = Array::from_piece(session, target.clone(), buffer, local).map_err(Raise::raise)?;
     debug_assert_eq!(memory.ndim(), array.shape().len());
@@ -107,4 +143,18 @@ pub fn part<'py>(
     let repeated = repeated.ok_or_else(|| PyValueError::new_err("a shape that does not fit"))?;
     let piece = exclusive(py, usize::MAX, || repeated.redistributed(&blocks)?.piece())?;
     Ok((numpy_array(py, piece.loan, &piece.view, true)?, blocks.into()))
+}
+
+/// The blocks that an array of this shape has if nobody says; None where it is whole.
+#[pyfunction]
+pub fn blocks(
+    py: Python<'_>,
+    shape: Vec<usize>,
+    itemsize: usize,
+) -> PyResult<Option<Distribution>> {
+    let session = session(py)?;
+    let bytes = shape.iter().product::<usize>().saturating_mul(itemsize);
+    let small = bytes < session.limits().whole_below || shape.is_empty();
+    let whole = session.fabric().size() == 1 || small;
+    Ok((!whole).then(|| session.blocks(&shape).into()))
 }

@@ -42,6 +42,9 @@ pub fn begin(py: Python<'_>, communicator: Option<u64>) -> PyResult<&'static Ses
     let session = Session::agreed(fabric, limits(), variant).map_err(Raise::raise)?;
     let session = SESSION.get_or_init(|| {
         session.ways().set_line(Box::new(running_line));
+        if let Some(bytes) = said("DAPPLED_BUDGET") {
+            session.set_budget(bytes);
+        }
         session
     });
     py.import("dappled._job")?.call_method0("begin")?;
@@ -55,10 +58,14 @@ fn connect(settings: &Settings) -> Result<Box<dyn Fabric>, FabricError> {
     }
 }
 
+/// A number that the environment says.
+fn said<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
 /// From which size on arrays are treated as large: `DAPPLED_WHOLE_BELOW`, in bytes, and
 /// `DAPPLED_AT_ONCE`, in elements. A test sets them to 0.
 fn limits() -> Limits {
-    let said = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let usual = Limits::default();
     Limits {
         whole_below: said("DAPPLED_WHOLE_BELOW").unwrap_or(usual.whole_below),
@@ -88,7 +95,8 @@ pub fn sync(py: Python<'_>) -> PyResult<()> {
     exclusive(py, usize::MAX, || session.sync())
 }
 
-/// Counts of memory: arrays that got fresh memory, that reused some, and bytes kept for reuse.
+/// Counts of memory: arrays that got fresh memory, that reused some, bytes kept for reuse, and bytes
+/// of arrays in pieces that were gathered.
 #[pyfunction]
 pub fn memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let stats = session(py)?.memory_stats();
@@ -96,5 +104,6 @@ pub fn memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     counts.set_item("made", stats.made)?;
     counts.set_item("reused", stats.reused)?;
     counts.set_item("kept", stats.kept)?;
+    counts.set_item("gathered", session(py)?.gathered_bytes())?;
     Ok(counts)
 }

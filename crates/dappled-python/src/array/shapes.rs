@@ -49,11 +49,7 @@ fn reshape<'py>(
         (None, Some(false)) => {
             Err(PyValueError::new_err("Unable to avoid creating a copy while reshaping."))
         }
-        _ => {
-            let copy = exclusive(py, array.view().len(), || array.copied())?;
-            let view = view::reshaped(copy.view(), shape).expect("in C order any shape is a view");
-            owned(py, copy.with_view(view))
-        }
+        _ => owned(py, exclusive(py, array.view().len(), || array.copied_in_shape(shape))?),
     }
 }
 

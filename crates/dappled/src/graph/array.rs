@@ -172,6 +172,11 @@ impl Array {
         Ok(Self::over(self.session(), node))
     }
 
+    /// Does somebody outside see the memory?
+    pub(super) fn is_lent(&self) -> bool {
+        self.versions.is_lent()
+    }
+
     /// Is all of it on this rank?
     pub fn is_whole(&self) -> bool {
         self.versions.current().layout.is_whole()

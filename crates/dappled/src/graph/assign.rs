@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dappled_kernels::{Buffer, DType, Element, Scalar, View};
 
-use super::evaluate::{gathered, laid_out, value, write};
-use super::layout::Layout;
+use super::evaluate::{laid_out, value, write};
+use super::layout::{Layout, layout_like};
 use super::map::Operand;
 use super::node::{Arg, Node, State};
 use super::outside::copy_outside;
@@ -56,14 +56,14 @@ impl Array {
 
     /// Writes an argument that reads what is written, element by element in the same place, so
     /// many times, and is not needed afterwards.
-    fn store(&self, arg: Arg, uses: usize) -> Result<(), GraphError> {
+    pub(super) fn store(&self, arg: Arg, uses: usize) -> Result<(), GraphError> {
         let session = self.session();
         if self.view().is_empty() {
             return Ok(());
         }
         let node = self.versions.current();
         if !node.layout.is_whole() && through(self.view(), &node.base).is_none() {
-            return self.store_by_gathering(&node, arg);
+            return self.store_across(&node, &arg);
         }
         if self.versions.is_lent() {
             return self.store_in_place(&node, arg);
@@ -103,22 +103,6 @@ impl Array {
         write(session, node, self.view(), &memory, &arg)
     }
 
-    /// A view that does not follow the axes of what is in pieces (a diagonal, another shape): all
-    /// is brought together, written, and shared out again.
-    fn store_by_gathering(&self, node: &Arc<Node>, arg: Arg) -> Result<(), GraphError> {
-        let session = self.session();
-        let all = Arg::Part(node.clone(), node.base.clone());
-        let whole = gathered(session, &all, node.base.dtype, &node.base.shape)?;
-        let aside = gathered(session, &arg, self.dtype(), self.shape())?;
-        let view = aside.base.clone();
-        let memory = value(session, &whole)?;
-        write(session, &whole, self.view(), &memory, &Arg::Part(aside, view))?;
-        let all = Arg::Part(whole, node.base.clone());
-        let next = laid_out(session, &all, node.base.clone(), node.layout.clone())?;
-        self.versions.replace(next);
-        Ok(())
-    }
-
     /// A copy that shares memory until one of the two is written.
     pub fn copied(&self) -> Result<Array, GraphError> {
         let node = self.versions.current();
@@ -131,9 +115,10 @@ impl Array {
     /// A copy in C order, in another dtype.
     pub fn cast_copy(&self, dtype: DType) -> Result<Array, GraphError> {
         let session = self.session();
-        let layout = session.layout(dtype, self.shape());
+        let arg = self.arg();
+        let layout = layout_like(session, std::slice::from_ref(&arg), dtype, self.shape());
         let base = View::c_order(dtype, self.shape());
-        Ok(Array::over(session, laid_out(session, &self.arg(), base, layout)?))
+        Ok(Array::over(session, laid_out(session, &arg, base, layout)?))
     }
 }
 
@@ -145,7 +130,7 @@ fn fitted(value: &Array, shape: &[usize]) -> Result<View, GraphError> {
         view.shape.remove(0);
         view.strides.remove(0);
     }
-    let fail = || GraphError::Assigned { from: value.shape().to_vec(), to: shape.to_vec() };
+    let fail = || GraphError::Assigned { from: view.shape.to_vec(), to: shape.to_vec() };
     view.broadcast(shape).ok_or_else(fail)
 }
 

@@ -26,8 +26,8 @@ pub(super) struct Known {
     pub layouts: Cache<(DType, Axes<usize>), Layout>,
     /// Distributions of arrays that are whole on every rank.
     pub wholes: Cache<Axes<usize>, Distribution>,
-    /// What this rank does for an assignment: the target, and the operands.
-    pub plans: Cache<(Seen, Vec<Seen>), Arc<Plan>>,
+    /// What this rank does for an assignment: the target, the operands, and the array that each is of.
+    pub plans: Cache<(Seen, Vec<Seen>, Vec<usize>), Arc<Plan>>,
     /// The box of this rank's memory that a write fills.
     pub filled: Cache<Seen, Vec<Range<u64>>>,
     /// Operations, by their hash, as text.

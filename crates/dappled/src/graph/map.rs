@@ -3,7 +3,7 @@
 use dappled_kernels::{Axes, DType, Op, Scalar, View};
 
 use super::evaluate::value;
-use super::layout::Layout;
+use super::layout::{Layout, layout_like};
 use super::node::{Arg, Few, Map, Node, State};
 use super::notice::Request;
 use super::session::HEAVIEST;
@@ -177,8 +177,8 @@ fn element_wise(
     if small && let Some(memory) = computed(session, &request, dtype, &args, base.len())? {
         return Ok(Array::whole(session, base, memory));
     }
+    let layout = layout_like(session, &args, base.dtype, shape);
     let map = Map::new(request, dtype, args);
-    let layout = session.layout(base.dtype, shape);
     let at_once = small || at_once || map.weight > HEAVIEST;
     let together = map.is_spread || !layout.is_whole();
     let node = Node::new(session, base, layout, State::Map(map.into()));

@@ -19,7 +19,8 @@
 //! fuse              pending nodes as one program
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
 //! notice            what operations signalled
-//! place, explain    where it lies; what would be done
+//! across, reshape   views that do not follow the axes of what is in pieces; other shapes
+//! place, explain    where it lies; what would be done; foretell: on ranks that do not run
 //! padding           copies of what other ranks own
 //! pending           what is held and not computed yet
 //! cache, tag        what is worked out once; what ranks must agree on
@@ -28,6 +29,7 @@
 //!
 //! *In:* operations on [`Array`]s. *Out:* a program, its operands and a target, for `plan` and `run`.
 
+mod across;
 mod array;
 mod assign;
 mod cache;
@@ -35,6 +37,7 @@ mod element;
 mod evaluate;
 mod explain;
 mod fold;
+mod foretell;
 mod fuse;
 mod layout;
 mod map;
@@ -49,6 +52,7 @@ mod place;
 mod quick;
 mod quick_fold;
 mod random;
+mod reshape;
 mod resolve;
 mod scan;
 mod session;

@@ -1,8 +1,9 @@
 //! What a write leaves as it was: copied from the old version to the next.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use dappled_kernels::{Buffer, Engine, Operand as Memory, Program, View};
+use dappled_kernels::{Buffer, DType, Engine, Interpreter, Operand as Memory, Program, View};
 
 use super::layout::Layout;
 use super::node::Node;
@@ -25,9 +26,7 @@ pub(super) fn copy_outside(
         Layout::Split(_) => spread::written(session, node, view)?,
     };
     let nothing = || vec![0..0; local.shape.len()];
-    let mut program = Program::new(vec![local.dtype], Vec::new());
-    program.outputs.push(program.input(0));
-    let engine = session.engine(&program)?;
+    let engine = copying(session, local.dtype)?;
     for slab in outside(&local.shape, &written.unwrap_or_else(nothing)) {
         let part = parted(local, &slab);
         let input = Memory::new(from, &part).map_err(RunError::from)?;
@@ -35,6 +34,27 @@ pub(super) fn copy_outside(
         engine.run(&[input], &[output]).map_err(RunError::from)?;
     }
     Ok(())
+}
+
+/// A program that copies.
+fn copying(session: &Session, dtype: DType) -> Result<Arc<Interpreter>, GraphError> {
+    let mut program = Program::new(vec![dtype], Vec::new());
+    program.outputs.push(program.input(0));
+    session.engine(&program)
+}
+
+/// What a view shows of some memory, in C order in memory of its own.
+pub(super) fn copied_in_c_order(
+    session: &Session,
+    memory: &Buffer,
+    view: &View,
+) -> Result<Buffer, GraphError> {
+    let target = View::c_order(view.dtype, &view.shape);
+    let copy = session.freed().memory(target.len() * view.dtype.itemsize());
+    let input = Memory::new(memory, view).map_err(RunError::from)?;
+    let output = Memory::new(&copy, &target).map_err(RunError::from)?;
+    copying(session, view.dtype)?.run(&[input], &[output]).map_err(RunError::from)?;
+    Ok(copy)
 }
 
 /// The box of the base that a view fills; None where it leaves gaps.

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::{Buffer, View};
+use dappled_kernels::{Buffer, DType, View};
+use dappled_protocol::slice::Item;
 use dappled_protocol::{AxisMap, Distribution, Held};
 
-use super::evaluate::write;
+use super::evaluate::{value, write};
 use super::layout::{Layout, Split};
-use super::node::{Node, State};
+use super::node::{Arg, Node, State};
 use super::spread::distribution;
 use super::versions::Loan;
 use super::{Array, GraphError, Session};
+use crate::plan::{Budget, round_steps};
+use crate::view::indexed;
 
 /// This rank's piece of an array, lent to somebody outside.
 pub struct LentPiece {
@@ -32,15 +35,46 @@ impl Array {
         }
     }
 
-    /// The same values in another distribution, which is over the same ranks. Collective.
-    pub fn redistributed(&self, distribution: &Distribution) -> Result<Array, GraphError> {
+    /// The same values in another distribution, which is over the same ranks: in as many rounds as
+    /// the session's budget of memory asks for. Collective.
+    pub fn redistributed(&self, to: &Distribution) -> Result<Array, GraphError> {
         let session = self.session();
-        let layout = layout_of(session, distribution, self)?;
+        let layout = layout_of(session, to, self)?;
         let base = View::c_order(self.dtype(), self.shape());
+        let source = self.versions.current();
+        if let Some(state) = one_value(&source, self.dtype(), to) {
+            return Ok(Array::over(session, Node::new(session, base, layout, state)));
+        }
         let memory = Buffer::zeroed(layout.local(&base).len() * base.dtype.itemsize());
         let node = Node::new(session, base.clone(), layout, State::Stored(memory.clone()));
-        write(session, &node, &base, &memory, &self.arg())?;
+        let rounds = rounds(&self.round_steps(to)?);
+        if rounds.len() > 1 {
+            value(session, &source)?;
+        }
+        for items in rounds {
+            let part = |view: &View| indexed(view, &items).map(|indexed| indexed.view);
+            let arg = Arg::Part(source.clone(), part(self.view())?);
+            write(session, &node, &part(&base)?, &memory, &arg)?;
+        }
         Ok(Array::over(session, node))
+    }
+
+    /// How many rounds [`Array::redistributed`] would take.
+    pub fn redistribution_rounds(&self, to: &Distribution) -> Result<u64, GraphError> {
+        Ok(self.round_steps(to)?.iter().product())
+    }
+
+    fn round_steps(&self, to: &Distribution) -> Result<Vec<u64>, GraphError> {
+        let node = self.versions.current();
+        let from = match *self.view() == node.base {
+            true => distribution(self.session(), &node),
+            false => self.session().blocks(self.shape()),
+        };
+        let budget = Budget { itemsize: self.dtype().itemsize(), bytes: self.session().budget() };
+        Ok(match self.view().is_empty() {
+            true => vec![1; self.shape().len()],
+            false => round_steps(&from, to, budget),
+        })
     }
 
     /// Lends this rank's piece, its padding up to date. A whole array on several ranks is in blocks from now on. Collective.
@@ -79,10 +113,62 @@ impl Array {
         if session.fabric().size() == 1 && local.shape[..] == shape && is_whole(&distribution) {
             return Ok(Array::foreign(session, memory, local));
         }
-        let base = View::c_order(local.dtype, &shape);
-        let layout = Layout::Split(Arc::new(Split { distribution, local }));
-        Ok(Array::over_foreign(session, Node::new(session, base, layout, State::Stored(memory))))
+        Ok(Array::over_foreign(session, of_piece(session, distribution, memory, local)))
     }
+
+    /// An array of pieces that somebody made, one on each rank, and has given away.
+    pub fn adopted_piece(
+        session: &Session,
+        distribution: Distribution,
+        memory: Buffer,
+        local: View,
+    ) -> Array {
+        let whole = session.fabric().size() == 1 && is_whole(&distribution);
+        match whole {
+            true => Array::adopted(session, memory, local),
+            false => Array::over(session, of_piece(session, distribution, memory, local)),
+        }
+    }
+}
+
+fn of_piece(
+    session: &Session,
+    distribution: Distribution,
+    memory: Buffer,
+    local: View,
+) -> Arc<Node> {
+    let shape: Vec<usize> = distribution.shape().iter().map(|&length| length as usize).collect();
+    let base = View::c_order(local.dtype, &shape);
+    let layout = match is_whole(&distribution) && local == base {
+        true => Layout::Whole,
+        false => Layout::Split(Arc::new(Split { distribution, local })),
+    };
+    Node::new(session, base, layout, State::Stored(memory))
+}
+
+/// What is one value everywhere is so in any distribution: nothing need move. (Padding is zeros at
+/// first, and has to be written down.)
+fn one_value(node: &Node, dtype: DType, to: &Distribution) -> Option<State> {
+    let is_padded = (0..to.axes().len()).any(|axis| to.is_padded(axis));
+    match node.state() {
+        State::Full(value) if value.dtype() == dtype && !is_padded => Some(State::Full(value)),
+        _ => None,
+    }
+}
+
+/// The elements of each round: along each axis every so many-th.
+fn rounds(steps: &[u64]) -> Vec<Vec<Item>> {
+    let mut rounds = vec![Vec::new()];
+    for &step in steps {
+        let longer = |items: Vec<Item>| {
+            (0..step as i64).map(move |start| {
+                let item = Item::Slice(Some(start), None, Some(step as i64));
+                [&items[..], &[item]].concat()
+            })
+        };
+        rounds = rounds.into_iter().flat_map(longer).collect();
+    }
+    rounds
 }
 
 /// All of it on every rank.

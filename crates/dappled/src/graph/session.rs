@@ -22,6 +22,10 @@ use crate::run::RunError;
 /// rank does it at the same place.
 pub(super) const HEAVIEST: usize = 64;
 
+/// Bytes that a redistribution may use on each rank beside the arrays, if nobody says: a part of
+/// what a rank has on any machine, and enough for messages at full speed.
+const BUDGET: u64 = 1 << 28;
+
 /// From which size on arrays are treated as large. Constants of a program, the same on every rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -33,7 +37,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { whole_below: 1 << 16, at_once: 4096 }
+        Self { whole_below: 1 << 17, at_once: 4096 }
     }
 }
 
@@ -53,6 +57,10 @@ struct Shared {
     fabric: Box<dyn Fabric>,
     limits: Limits,
     ways: Ways,
+    /// Bytes that a redistribution may use beside the arrays.
+    budget: AtomicU64,
+    /// Bytes of arrays in pieces that were brought together.
+    gathered: AtomicU64,
     freed: Arc<Freed>,
     known: Known,
     notices: Notices,
@@ -71,6 +79,8 @@ impl Session {
             fabric,
             limits,
             ways: Ways::default(),
+            budget: AtomicU64::new(BUDGET),
+            gathered: AtomicU64::new(0),
             freed: Arc::default(),
             known: Known::default(),
             notices: Notices::default(),
@@ -100,6 +110,27 @@ impl Session {
     /// From which size on arrays are treated as large.
     pub fn limits(&self) -> Limits {
         self.0.limits
+    }
+
+    /// Bytes that a redistribution may use on each rank beside the arrays.
+    pub fn budget(&self) -> u64 {
+        self.0.budget.load(Ordering::Relaxed)
+    }
+
+    /// Sets them, to the same on every rank.
+    pub fn set_budget(&self, bytes: u64) {
+        self.0.budget.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes of arrays in pieces that were brought together on every rank.
+    pub fn gathered_bytes(&self) -> u64 {
+        self.0.gathered.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn note_gathered(&self, bytes: usize) {
+        if self.fabric().size() > 1 {
+            self.0.gathered.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
     }
 
     /// Memory that versions leave behind.
@@ -191,6 +222,11 @@ impl Session {
         let Ok(layout) =
             self.known().layouts.get(&(dtype, shape.into()), || Ok::<Layout, Infallible>(made()));
         layout
+    }
+
+    /// In compact blocks, however small it is.
+    pub(super) fn split_layout(&self, dtype: DType, shape: &[usize]) -> Layout {
+        Layout::split(self.blocks(shape), dtype, self.fabric().rank())
     }
 
     /// Compact blocks over all ranks.

@@ -7,15 +7,16 @@ use dappled_fabric::Tag;
 use dappled_kernels::{Buffer, View};
 use dappled_protocol::Distribution;
 
+use super::across::followed;
 use super::cache::Seen;
-use super::evaluate::{gathered, value, write};
+use super::evaluate::{value, write};
 use super::fuse::Fused;
 use super::layout::Layout;
 use super::node::{Arg, Node};
 use super::place::whole;
 use super::tag::{compared, said};
 use super::{GraphError, Session};
-use crate::plan::{Operand, Plan, PlanError, plan};
+use crate::plan::{Operand, Plan, PlanError, plan_sharing};
 use crate::run::{self, Piece, RunError};
 use crate::view::through;
 
@@ -29,6 +30,9 @@ pub(super) fn run(
 ) -> Result<(), GraphError> {
     if node.layout.is_whole() && through(view, &node.base).is_none() {
         return run_aside(session, fused, node, view, memory);
+    }
+    if node.layout.is_whole() {
+        session.note_gathered(view.len() * view.dtype.itemsize());
     }
     let (plan, inputs) = planned(session, fused, node, view)?;
     let pieces = inputs.iter().map(|(node, _)| Ok(piece(node, value(session, node)?)));
@@ -112,13 +116,22 @@ pub(super) fn planned(
     let inputs = fused.inputs.iter().map(|input| followed(session, input));
     let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
     let operands = inputs.iter().map(|(node, view)| seen(session, node, view));
-    let both = (seen(session, node, view)?, operands.collect::<Result<Vec<_>, _>>()?);
+    let operands = operands.collect::<Result<Vec<_>, _>>()?;
+    let key = (seen(session, node, view)?, operands, bases(&inputs));
     let made = || {
-        let (target, operands) = &both;
+        let (target, operands, bases) = &key;
         let operands = operands.iter().map(operand).collect::<Result<Vec<_>, _>>()?;
-        plan(&operand(target)?, &operands, session.fabric().rank()).map(Arc::new)
+        plan_sharing(&operand(target)?, &operands, bases, session.fabric().rank()).map(Arc::new)
     };
-    Ok((session.known().plans.get(&both, made)?, inputs))
+    Ok((session.known().plans.get(&key, made)?, inputs))
+}
+
+/// For each input the first that is a view of the same array.
+pub(super) fn bases(inputs: &[(Arc<Node>, View)]) -> Vec<usize> {
+    let first = |(node, _): &(Arc<Node>, View)| {
+        inputs.iter().position(|(other, _)| Arc::ptr_eq(node, other)).expect("itself at least")
+    };
+    inputs.iter().map(first).collect()
 }
 
 /// The box of this rank's memory that a write through a view fills; None where it leaves gaps.
@@ -134,27 +147,6 @@ pub(super) fn written(
 
 fn piece(node: &Node, buffer: Buffer) -> Piece {
     Piece { buffer, view: node.layout.local(&node.base).clone() }
-}
-
-/// An input whose view follows the axes of its base. Where it does not (a diagonal, another shape),
-/// the base is gathered and what the view shows is copied.
-fn followed(
-    session: &Session,
-    (node, view): &(Arc<Node>, View),
-) -> Result<(Arc<Node>, View), GraphError> {
-    if through(view, &node.base).is_some() {
-        return Ok((node.clone(), view.clone()));
-    }
-    let base = match node.layout {
-        Layout::Whole => node.clone(),
-        Layout::Split(_) => {
-            let all = Arg::Part(node.clone(), node.base.clone());
-            gathered(session, &all, node.base.dtype, &node.base.shape)?
-        }
-    };
-    let copy = gathered(session, &Arg::Part(base, view.clone()), view.dtype, &view.shape)?;
-    let view = copy.base.clone();
-    Ok((copy, view))
 }
 
 fn seen(session: &Session, node: &Node, view: &View) -> Result<Seen, GraphError> {

@@ -18,19 +18,25 @@
 //! needs, sends   who needs what from whom: a product over the axes of the view
 //! axis           one axis, cut so that along each cut every operand lies in one place
 //! copies         what is moved, what is scattered
+//! merge          views of one array share messages
 //! tiles          the product of the cuts
 //! steps          what comes out; `explain` writes it as text
 //! reduce         where an array has to lie to be reduced without a change of order
+//! rounds         moves within a budget of memory
+//! estimate       what one of many ranks would send, receive and hold
 //! ```
 
 mod axis;
 mod copies;
+mod estimate;
 mod explain;
+mod merge;
 mod needs;
 mod operand;
 mod places;
 mod product;
 mod reduce;
+mod rounds;
 mod sends;
 mod steps;
 mod through;
@@ -38,8 +44,10 @@ mod tiles;
 
 use dappled_protocol::exchange::ExchangeError;
 
+pub use estimate::Estimate;
 pub use operand::Operand;
 pub use reduce::for_reduction;
+pub use rounds::{Budget, round_steps};
 pub use steps::{CellCopy, Cells, Move, Origin, Part, Plan, Receive, Send, Source, Tile};
 pub use through::{Along, Through};
 
@@ -83,6 +91,18 @@ pub enum PlanError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn plan(target: &Operand, operands: &[Operand], rank: u64) -> Result<Plan, PlanError> {
+    let distinct: Vec<usize> = (0..operands.len()).collect();
+    plan_sharing(target, operands, &distinct, rank)
+}
+
+/// The same where some operands are views of the same array, each said by a number: what they need
+/// of a peer comes once.
+pub fn plan_sharing(
+    target: &Operand,
+    operands: &[Operand],
+    bases: &[usize],
+    rank: u64,
+) -> Result<Plan, PlanError> {
     let shape = target.shape();
     for (number, operand) in operands.iter().enumerate() {
         if operand.shape() != shape {
@@ -103,5 +123,6 @@ pub fn plan(target: &Operand, operands: &[Operand], rank: u64) -> Result<Plan, P
     if let Some(piece) = target.own(rank).filter(|piece| !piece.lengths.contains(&0)) {
         tiles::Tiles::new(target, &piece, operands, rank).fill(&mut plan);
     }
+    merge::merge(&mut plan, (target, operands), bases, rank);
     Ok(plan)
 }

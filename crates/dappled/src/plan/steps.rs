@@ -132,6 +132,15 @@ impl Plan {
         })
     }
 
+    /// The messages that tiles read as they are, by their places in `receives`, each perhaps often.
+    pub fn messages_read(&self) -> impl Iterator<Item = usize> {
+        let sources = self.tiles.iter().flat_map(|tile| &tile.sources);
+        sources.filter_map(|source| match source {
+            Source::Message(number, _) => Some(*number),
+            Source::Piece(_) | Source::Moved(..) => None,
+        })
+    }
+
     /// How many bytes it sends, given the size of each operand's elements.
     pub fn bytes_sent(&self, itemsizes: &[usize]) -> u64 {
         self.sends.iter().map(|send| send.count() * itemsizes[send.operand] as u64).sum()

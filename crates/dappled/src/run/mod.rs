@@ -7,6 +7,8 @@ mod copy;
 mod halo;
 mod piece;
 
+use std::collections::HashSet;
+
 use dappled_fabric::{Fabric, FabricError, Pending, Tag, keep};
 use dappled_kernels::{Buffer, Engine, Error as KernelError, Operand, Raised, View};
 
@@ -135,16 +137,17 @@ impl Walk<'_> {
         for (moved, piece) in self.plan.moves.iter().zip(&self.moved) {
             self.unpack(moved, piece, &messages)?;
         }
-        let is_moved = |operand| self.plan.moves.iter().any(|moved| moved.operand == operand);
-        let message = |(receive, bytes): (&Receive, Vec<u8>)| {
+        let read: HashSet<usize> = self.plan.messages_read().collect();
+        let message = |(number, (receive, bytes)): (usize, (&Receive, Vec<u8>))| {
             let view = c_order(self.operands[receive.operand].view.dtype, &receive.shape);
-            if is_moved(receive.operand) {
+            if !read.contains(&number) {
                 keep(bytes);
                 return None;
             }
             Some(Piece { buffer: Buffer::from_vec(bytes, view.dtype.itemsize()), view })
         };
-        self.messages = self.plan.receives.iter().zip(messages).map(message).collect();
+        let messages = self.plan.receives.iter().zip(messages).enumerate();
+        self.messages = messages.map(message).collect();
         Ok(())
     }
 

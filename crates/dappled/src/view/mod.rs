@@ -6,11 +6,13 @@
 //!
 //! *In:* a [`View`] and what is asked of it. *Out:* another one, or NumPy's error.
 
+mod fitting;
 mod index;
 mod order;
 mod reshape;
 mod through;
 
+pub use fitting::fitting_shape;
 pub use index::{Indexed, indexed};
 pub use order::{axis_order, iteration_order, kept_order, moved, permuted};
 pub(crate) use order::{is_reversed, memory_order};

@@ -1,0 +1,96 @@
+//! Expressions of shifted views: each element that a rank needs comes to it once.
+
+use dappled::graph::{Array, Limits, Session};
+use dappled::plan::{Along, Operand, Plan, Through, plan_sharing};
+use dappled::protocol::Distribution;
+use dappled::protocol::slice::Item;
+use dappled_fabric::Threads;
+
+/// Offsets of the views of a stencil, from the inner elements.
+const FIVE: [(i64, i64); 4] = [(-1, 0), (1, 0), (0, -1), (0, 1)];
+const NINE: [(i64, i64); 8] =
+    [(-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)];
+const WIDE: [(i64, i64); 4] = [(-2, 0), (-1, 0), (1, 0), (2, 0)];
+
+fn view(base: &Distribution, (row, column): (i64, i64), width: u64) -> Operand {
+    let along =
+        |axis: usize| Along { length: base.shape()[axis] - 2 * width, base: Some((axis, 1)) };
+    let start = |by: i64| (width as i64 + by) as u64;
+    let through =
+        Through { starts: vec![start(row), start(column)], axes: vec![along(0), along(1)] };
+    Operand::new(base, through).unwrap()
+}
+
+fn plan_of(base: &Distribution, offsets: &[(i64, i64)], rank: u64) -> Plan {
+    let width = offsets.iter().map(|at| at.0.abs().max(at.1.abs())).max().unwrap_or(0) as u64;
+    let operands: Vec<Operand> = offsets.iter().map(|&at| view(base, at, width)).collect();
+    let bases = vec![0; operands.len()];
+    plan_sharing(&view(base, (0, 0), width), &operands, &bases, rank).unwrap()
+}
+
+#[test]
+fn each_element_comes_once() {
+    // Grid, stencil, an inner rank; the messages and cells that it receives.
+    let table: [([u64; 2], &[(i64, i64)], u64, usize, u64); 5] = [
+        ([5, 1], &FIVE, 2, 2, 2 * 28),
+        ([3, 3], &FIVE, 4, 4, 4 * 10),
+        ([5, 1], &NINE, 2, 2, 2 * 30),
+        ([3, 3], &NINE, 4, 8, 4 * 10 + 4),
+        ([5, 1], &WIDE, 2, 2, 2 * 2 * 26),
+    ];
+    for (grid, offsets, rank, messages, cells) in table {
+        let base = Distribution::spec(&[30, 30]).grid_shape(&grid).build().unwrap();
+        let plan = plan_of(&base, offsets, rank);
+        let received: u64 = plan.receives.iter().map(|receive| receive.count()).sum();
+        assert_eq!((plan.receives.len(), received), (messages, cells), "{grid:?} {offsets:?}");
+        let others = (0..base.nprocs()).map(|peer| plan_of(&base, offsets, peer));
+        let sent = others.flat_map(|plan| plan.sends).filter(|send| send.peer == rank);
+        assert_eq!(sent.map(|send| send.count()).sum::<u64>(), cells);
+        // What needs no message is computed meanwhile: all but a frame.
+        let inner = plan.tiles.iter().filter(|tile| plan.is_local(tile));
+        let inner: u64 = inner.map(|tile| tile.shape.iter().product::<u64>()).sum();
+        assert!(inner > 0, "{plan}");
+    }
+}
+
+fn part(array: &Array, (row, column): (i64, i64), width: i64) -> Array {
+    let cut = |by: i64, length: usize| {
+        Item::Slice(Some(width + by), Some(length as i64 - width + by), None)
+    };
+    array.part(&[cut(row, array.shape()[0]), cut(column, array.shape()[1])]).unwrap()
+}
+
+fn sum_of(array: &Array, offsets: &[(i64, i64)], width: i64) -> Array {
+    let parts = offsets.iter().map(|&at| part(array, at, width));
+    parts.reduce(|sum, part| sum.add(&part).unwrap()).unwrap()
+}
+
+#[test]
+fn stencils_on_any_ranks_are_those_of_one() {
+    let shape = [13, 11];
+    let numbers: Vec<f64> = (0..143).map(|number| (number * number % 37) as f64).collect();
+    for (dist, block) in [("bb", 1), ("bn", 1), ("nb", 1), ("cb", 2), ("cc", 1), ("bc", 3)] {
+        for (offsets, width) in [(&FIVE[..], 1), (&NINE[..], 1), (&WIDE[..], 2)] {
+            let run = |ranks: u64| {
+                Threads::run(ranks, |fabric| {
+                    let limits = Limits { whole_below: 0, at_once: 0 };
+                    let session = Session::with_limits(Box::new(fabric), limits);
+                    let spec = Distribution::spec(&[13, 11]).dist(dist).block_size(block);
+                    let u = Array::from_slice(&session, &shape, &numbers);
+                    let u = u.redistributed(&spec.nprocs(ranks).build().unwrap()).unwrap();
+                    for _ in 0..3 {
+                        let next = sum_of(&u, offsets, width);
+                        part(&u, (0, 0), width).assign(&next).unwrap();
+                    }
+                    u.to_vec::<f64>().unwrap()
+                })
+            };
+            let alone = run(1).remove(0);
+            for ranks in [2, 3, 4, 7] {
+                for found in run(ranks) {
+                    assert_eq!(found, alone, "{dist} {offsets:?} on {ranks} ranks");
+                }
+            }
+        }
+    }
+}

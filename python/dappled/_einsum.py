@@ -1,0 +1,113 @@
+"""einsum of one or two arrays in pieces: diagonals, sums, and a matrix product."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import Any
+
+import numpy
+
+from dappled._array import core, ndarray, ufuncs
+from dappled._fallback import shadow
+from dappled._matmul import matmul
+from dappled._native import native
+from dappled._products import ours
+
+_parse: Any = import_module("numpy._core.einsumfunc")._parse_einsum_input
+
+
+@native(numpy.einsum)
+def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
+    if out is not None or kwargs or len(operands) not in (2, 3) or type(operands[0]) is not str:
+        return NotImplemented
+    arrays = ours(*operands[1:])
+    if arrays is None:
+        return NotImplemented
+    subscripts, result, _ = _parse((operands[0], *shadow(tuple(arrays))))
+    labels = subscripts.split(",")
+    if len(labels) != len(arrays) or any(map(_is_short, arrays, labels)):
+        return NotImplemented
+    sizes = {
+        label: size
+        for names, array in zip(labels, arrays, strict=True)
+        for label, size in zip(names, array.shape, strict=True)
+    }
+    if any(
+        _sizes(names, array) != [sizes[label] for label in names]
+        for names, array in zip(labels, arrays, strict=True)
+    ):
+        return NotImplemented  # lengths of 1 that are repeated, or wrong ones
+    if len(arrays) == 1:
+        return _of_one(arrays[0], labels[0], result)
+    return _of_two(arrays, labels, result, sizes)
+
+
+def _is_short(array: Any, names: str) -> bool:
+    return bool(array.ndim != len(names))
+
+
+def _sizes(names: str, array: Any) -> list[int]:
+    return [array.shape[axis] for axis in range(len(names))]
+
+
+def _without_repeats(array: Any, names: str) -> tuple[Any, str]:
+    """Diagonals where a label stands twice: a view."""
+    writeable = array._writeable
+    for label in dict.fromkeys(names):
+        while names.count(label) > 1:
+            first = names.index(label)
+            second = names.index(label, first + 1)
+            array = array.diagonal(0, first, second)
+            names = names[:first] + names[first + 1 : second] + names[second + 1 :] + label
+    array._writeable = writeable
+    return array, names
+
+
+def _summed(array: Any, names: str, kept: str) -> tuple[Any, str]:
+    """Summed along the axes that nobody asks for."""
+    axes = tuple(axis for axis, label in enumerate(names) if label not in kept)
+    if not axes:
+        return array, names
+    fold = "logical_or" if array.dtype == bool else "add"
+    summed = core.reduce(array, fold, axes if len(axes) < array.ndim else None, array.dtype)
+    return summed, "".join(label for label in names if label in kept)
+
+
+def _of_one(array: Any, names: str, result: str) -> Any:
+    seen, names = _without_repeats(array[...], names)
+    found, names = _summed(seen, names, result)
+    return found.transpose([names.index(label) for label in result]) if result else found
+
+
+def _of_two(arrays: list[Any], labels: list[str], result: str, sizes: dict[str, int]) -> Any:
+    seen = [
+        _without_repeats(array[...], names) for array, names in zip(arrays, labels, strict=True)
+    ]
+    (a, one), (b, other) = seen
+    a, one = _summed(a, one, result + other)
+    b, other = _summed(b, other, result + one)
+    if not (isinstance(a, ndarray) and isinstance(b, ndarray)):
+        made = ufuncs["multiply"](a, b)
+        names = one + other
+        return made.transpose([names.index(label) for label in result]) if result else made
+    both = [label for label in one if label in other]
+    batch = [label for label in both if label in result]
+    inner = [label for label in both if label not in result]
+    rows = [label for label in one if label not in other]
+    columns = [label for label in other if label not in one]
+    left = _grouped(a, one, (batch, rows, inner), sizes)
+    right = _grouped(b, other, (batch, inner, columns), sizes)
+    made = matmul(left, right) if inner else ufuncs["multiply"](left, right)
+    if made is NotImplemented:
+        return NotImplemented
+    order = batch + rows + columns
+    found = made.reshape([sizes[label] for label in order], copy=True)
+    return found.transpose([order.index(label) for label in result]) if result else found[()]
+
+
+def _grouped(array: Any, names: str, groups: Any, sizes: dict[str, int]) -> Any:
+    """Three axes, each of them all axes of a group."""
+    order = [names.index(label) for group in groups for label in group]
+    shape = [math.prod(sizes[label] for label in group) for group in groups]
+    return array.transpose(order).reshape(shape)

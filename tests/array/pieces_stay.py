@@ -1,0 +1,280 @@
+"""Runs on every rank: functions that bring no array together, in values NumPy's."""
+
+import sys
+
+import dappled as np
+import numpy
+
+VALUES = numpy.arange(60.0 * 42).reshape(60, 42) % 17 - 5
+LAYOUTS = ["bb", "bn", "nb", "cn", "cb"]
+
+CREATING = {
+    "zeros": lambda np, d: np.zeros((40, 30), **d),
+    "ones": lambda np, d: np.ones((40, 30), "i4", **d),
+    "empty": lambda np, d: filled(np.empty((40, 30), **d)),
+    "full": lambda np, d: np.full((40, 30), 7, **d),
+    "zeros_like": lambda np, d: np.zeros_like(np.ones((40, 30)), **d),
+    "ones_like": lambda np, d: np.ones_like(np.ones((40, 30)), **d),
+    "full_like": lambda np, d: np.full_like(np.ones((40, 30)), 3, **d),
+    "eye": lambda np, d: np.eye(40, 30, 1, **d),
+    "identity": lambda np, d: np.identity(40, **d),
+    "tri": lambda np, d: np.tri(40, 30, 2, **d),
+    "array": lambda np, d: np.array(VALUES, **d),
+    "asarray": lambda np, d: np.asarray(VALUES.tolist(), **d),
+    "fromfunction": lambda np, d: np.fromfunction(lambda i, j: i * 3 + j, (40, 30), **d),
+}
+ALONG = {
+    "arange": lambda np, d: np.arange(1000, **d),
+    "arange step": lambda np, d: np.arange(3.5, -200, -0.3, **d),
+    "arange dtype": lambda np, d: np.arange(3, 4000, 7, dtype="f4", **d),
+    "arange small dtype": lambda np, d: np.arange(100, dtype="i1", **d),
+    "arange half": lambda np, d: np.arange(0, 60, 0.1, dtype="f2", **d),
+    "arange numpy": lambda np, d: np.arange(numpy.float32(0.5), numpy.int8(90), **d),
+    "arange empty": lambda np, d: np.arange(5, 1, **d),
+    "arange complex": lambda np, d: np.arange(0, 500, dtype="c16", **d),
+    "linspace": lambda np, d: np.linspace(-1, 2, 777, **d),
+    "linspace open": lambda np, d: np.linspace(3, 2, 777, endpoint=False, dtype="i4", **d),
+    "logspace": lambda np, d: np.logspace(0, 3, 500, **d),
+    "geomspace": lambda np, d: np.geomspace(1, 512, 500, **d),
+}
+CUBES = {
+    "indices": lambda np, d: np.indices((40, 30), **d),
+    "linspace of arrays": lambda np, d: np.linspace(VALUES, VALUES + 1, 4, **d),
+}
+
+SHAPING = {
+    "transpose": lambda np, a: a.T,
+    "reshape": lambda np, a: a.reshape(42, 60),
+    "reshape long": lambda np, a: a.reshape(2, -1),
+    "reshape 4": lambda np, a: a.reshape(5, 12, 6, 7),
+    "reshape F": lambda np, a: a.reshape(30, 84, order="F"),
+    "reshape part": lambda np, a: a.reshape(30, 84)[::3, 5:],
+    "ravel": lambda np, a: a.ravel(),
+    "ravel part": lambda np, a: a[3:, 2:].ravel(),
+    "ravel turned": lambda np, a: a.T.ravel(),
+    "flatten": lambda np, a: a.flatten("F"),
+    "swapaxes": lambda np, a: np.swapaxes(a, 0, 1) + 1,
+    "moveaxis": lambda np, a: np.moveaxis(a, 0, -1) * 2,
+    "expand_dims": lambda np, a: np.expand_dims(a, 1) + a[:, None],
+    "squeeze": lambda np, a: np.squeeze(a[:, None]),
+    "broadcast_to": lambda np, a: np.broadcast_to(a, (2, 60, 42)) + 1,
+    "broadcast": lambda np, a: a[:, :1] + a[:1],
+    "diagonal": lambda np, a: np.diagonal(a, 2),
+    "diagonal of stack": lambda np, a: np.diagonal(a.reshape(10, 6, 42), 0, 1, 2),
+    "real": lambda np, a: (a + 2j * a).real,
+    "imag": lambda np, a: (a + 2j * a).imag[::2],
+    "view": lambda np, a: a.view("i4"),
+    "windows": lambda np, a: np.lib.stride_tricks.sliding_window_view(a, 3, 0),
+    "concatenate": lambda np, a: np.concatenate([a, a[5:], a]),
+    "concatenate 1": lambda np, a: np.concatenate([a, a[:, ::-1]], axis=1),
+    "concatenate None": lambda np, a: np.concatenate([a, a], axis=None),
+    "stack": lambda np, a: np.stack([a, a + 1], axis=1),
+    "hstack": lambda np, a: np.hstack([a, a]),
+    "vstack": lambda np, a: np.vstack([a, a]),
+    "dstack": lambda np, a: np.dstack([a, a]),
+    "column_stack": lambda np, a: np.column_stack([a, a]),
+    "block": lambda np, a: np.block([[a, a], [a, a]]),
+    "append": lambda np, a: np.append(a, a, axis=0),
+    "split": lambda np, a: np.split(a, 4),
+    "array_split": lambda np, a: np.array_split(a, 7, axis=1),
+    "hsplit": lambda np, a: np.hsplit(a, 2),
+    "vsplit": lambda np, a: np.vsplit(a, [7, 50]),
+    "tile": lambda np, a: np.tile(a, (2, 3)),
+    "repeat": lambda np, a: np.repeat(a, 3, axis=1),
+    "repeat 0": lambda np, a: np.repeat(a, 2, axis=0),
+    "repeat all": lambda np, a: np.repeat(a, 2),
+    "roll": lambda np, a: np.roll(a, 5, axis=0),
+    "roll both": lambda np, a: np.roll(a, (3, -4), axis=(0, 1)),
+    "roll all": lambda np, a: np.roll(a, 100),
+    "flip": lambda np, a: np.flip(a),
+    "fliplr": lambda np, a: np.fliplr(a) + 1,
+    "rot90": lambda np, a: np.rot90(a),
+    "rot90 2": lambda np, a: np.rot90(a, 2) * 2,
+    "tril": lambda np, a: np.tril(a, 3),
+    "triu": lambda np, a: np.triu(a),
+    "pad": lambda np, a: np.pad(a, 2),
+    "pad edge": lambda np, a: np.pad(a, 3, mode="edge"),
+    "pad wrap": lambda np, a: np.pad(a, 3, mode="wrap"),
+    "resize": lambda np, a: np.resize(a, (50, 60)),
+    "meshgrid": lambda np, a: np.meshgrid(a[0], a[:, 0]),
+    "delete": lambda np, a: np.delete(a, 3, axis=0),
+    "insert": lambda np, a: np.insert(a, 3, 1, axis=0),
+    "where": lambda np, a: np.where(a > 3, a, -a),
+    "clip": lambda np, a: np.clip(a, -1, 4),
+    "select": lambda np, a: np.select([a > 3, a < -2], [a, -a], 0),
+    "diff": lambda np, a: np.diff(a, axis=0),
+    "diff 2": lambda np, a: np.diff(a, 2),
+    "ediff1d": lambda np, a: np.ediff1d(a),
+    "gradient": lambda np, a: np.gradient(a),
+    "round": lambda np, a: np.round(a / 3, 2),
+    "astype": lambda np, a: a.astype("i4"),
+    "copy": lambda np, a: np.copy(a),
+    "sum 0": lambda np, a: a.sum(axis=0),
+    "sum 1": lambda np, a: a.sum(axis=1, keepdims=True),
+    "mean": lambda np, a: a.mean(axis=1),
+    "var": lambda np, a: a.var(axis=0),
+    "nansum": lambda np, a: np.nansum(a, axis=1),
+    "ptp": lambda np, a: np.ptp(a, axis=1),
+    "isclose": lambda np, a: np.isclose(a, a + 1e-9),
+    "allclose": lambda np, a: np.allclose(a, a),
+    "array_equal": lambda np, a: np.array_equal(a, a.copy()),
+    "count_nonzero": lambda np, a: np.count_nonzero(a, axis=0),
+    "outer": lambda np, a: np.outer(a[0], a[:, 0]),
+    "fftshift": lambda np, a: np.fft.fftshift(a),
+    "assign": lambda np, a: a.__setitem__((slice(1, -1), slice(1, -1)), a[2:, 2:]),
+    "assign flat": lambda np, a: a.reshape(-1).__setitem__(slice(3, None, 5), 9),
+    "assign real": lambda np, a: setattr(a + 1j, "real", 2),
+}
+
+PRODUCTS = {
+    "matmul": lambda np, a, b: a @ b,
+    "matmul turned": lambda np, a, b: b.T @ a.T,
+    "gram": lambda np, a, b: a.T @ a,
+    "square": lambda np, a, b: (a @ b) @ (a @ b),
+    "vector": lambda np, a, b: a @ b[:, 0],
+    "vector left": lambda np, a, b: a[:, 0] @ a,
+    "vectors": lambda np, a, b: a[0] @ b[:, 1],
+    "stack": lambda np, a, b: a.reshape(10, 6, 42) @ b,
+    "stacks": lambda np, a, b: a.reshape(10, 6, 42) @ a.reshape(10, 42, 6),
+    "few": lambda np, a, b: np.stack([a, a + 1]) @ b,
+    "dot": lambda np, a, b: np.dot(a, b),
+    "dot 3": lambda np, a, b: np.dot(a, b.reshape(5, 42, 12)),
+    "dot method": lambda np, a, b: a.dot(b),
+    "inner": lambda np, a, b: np.inner(a, b.T),
+    "inner vectors": lambda np, a, b: np.inner(a[1], b[:, 1]),
+    "vdot": lambda np, a, b: np.vdot(a, b.T),
+    "tensordot": lambda np, a, b: np.tensordot(a, b, 1),
+    "tensordot 2": lambda np, a, b: np.tensordot(a, b, axes=([0, 1], [1, 0])),
+    "einsum": lambda np, a, b: np.einsum("ij,jk->ik", a, b),
+    "einsum turned": lambda np, a, b: np.einsum("ij,jk->ki", a, b),
+    "einsum inner": lambda np, a, b: np.einsum("ij,ji", a, b),
+    "einsum each": lambda np, a, b: np.einsum("ij,ji->ij", a, b),
+    "einsum rows": lambda np, a, b: np.einsum("ij,ji->i", a, b),
+    "einsum outer": lambda np, a, b: np.einsum("i,j->ij", a[:, 0], b[0]),
+    "einsum sum": lambda np, a, b: np.einsum("ij->j", a),
+    "einsum trace": lambda np, a, b: np.einsum("ii", a @ b),
+    "einsum diagonal": lambda np, a, b: np.einsum("ii->i", a @ b),
+    "einsum dots": lambda np, a, b: np.einsum("...j,jk->...k", a.reshape(10, 6, 42), b),
+    "vecdot": lambda np, a, b: np.vecdot(a, b.T) if a.dtype != bool else None,
+    "matvec": lambda np, a, b: np.matvec(a, b[:, 3]),
+    "vecmat": lambda np, a, b: np.vecmat(a[:, 1], a),
+    "in place": lambda np, a, b: (a @ b).__imatmul__(a @ b),
+    "out": lambda np, a, b: np.matmul(a, b, out=np.zeros((60, 60), a.dtype)),
+    "trace": lambda np, a, b: np.trace(a, 1),
+    "trace of stack": lambda np, a, b: a.reshape(10, 6, 42).trace(0, 1, 2),
+    "multi_dot": lambda np, a, b: np.linalg.multi_dot([a, b, a]),
+}
+
+
+def filled(array):
+    array[...] = 3
+    return array
+
+
+def flat(results):
+    if isinstance(results, list | tuple):
+        return [value for result in results for value in flat(result)]
+    return [results]
+
+
+def outcome(program, *arrays):
+    """What a program gives with NumPy, and the arrays afterwards."""
+    copies = [array.copy() for array in arrays]
+    return flat(program(numpy, *copies)) + copies
+
+
+def differences(name, program, arrays, at_most):
+    before = np.memory_stats()["gathered"]
+    ours = [array.copy() for array in arrays]
+    np.config.fallback = "error"
+    try:
+        found = flat(program(np, *ours)) + ours
+        for value in found:
+            if isinstance(value, np.ndarray):
+                value._compute()
+    except np.FallbackError as error:
+        return [f"{name}: {error}"]
+    finally:
+        np.config.fallback = "quiet"
+    gathered = np.memory_stats()["gathered"] - before
+    if np.comm.size > 1 and gathered > at_most:
+        return [f"{name}: {gathered} bytes gathered"]
+    return compared(name, found, outcome(program, *map(numpy.asarray, arrays)))
+
+
+def compared(name, found, expected):
+    if len(found) != len(expected):
+        return [f"{name}: {len(found)} results, not {len(expected)}"]
+    for one, other in zip(found, expected, strict=True):
+        if other is None or isinstance(other, bool):
+            same = one == other
+        else:
+            values = numpy.asarray(one)
+            exact = other.dtype.kind not in "fc" or (other == numpy.round(other, 3)).all()
+            close = numpy.array_equal if exact else numpy.allclose
+            same = values.dtype == other.dtype and values.shape == other.shape
+            same = same and close(values, other)
+        if not same:
+            return [f"{name}: {one!r} is not {other!r}"]
+    return []
+
+
+def laid_out(values, layout):
+    return np.asarray(values, dist=layout)
+
+
+def shaping(names):
+    for name, program in SHAPING.items():
+        for layout in LAYOUTS:
+            if not names or name in names:
+                a = laid_out(VALUES, layout)
+                yield differences(f"{name} {layout}", program, [a], VALUES.nbytes // 8)
+
+
+def products(names):
+    kinds = ["f8", "c16", "i1", "?", "f4", "u2"]
+    for number, (name, program) in enumerate(PRODUCTS.items()):
+        for place, layout in enumerate(LAYOUTS):
+            kind = kinds[(number + place) % len(kinds)]
+            if not names or name in names:
+                a = laid_out((VALUES % 5).astype(kind), layout)
+                b = laid_out((VALUES % 3).astype(kind).T, LAYOUTS[(place + number) % 5])
+                yield differences(f"{name} {layout} {kind}", program, [a, b], VALUES.nbytes // 8)
+
+
+def creating(names):
+    for programs, layouts in (
+        (CREATING, ["bb", "cn", "nn"]),
+        (ALONG, ["b", "c"]),
+        (CUBES, ["nbc"]),
+    ):
+        for name, program in programs.items():
+            for layout in [None, *layouts]:
+                if not names or name in names:
+                    wrong = differences(
+                        f"{name} {layout}",
+                        lambda xp, program=program, layout=layout: program(
+                            xp, {} if xp is numpy else {"dist": layout}
+                        ),
+                        [],
+                        10**6 if layout == "nn" else 0,
+                    )
+                    yield wrong or placed(name, program, layout)
+
+
+def placed(name, program, layout):
+    found = program(np, {"dist": layout}).distribution.dist
+    wanted = layout or found
+    return [] if np.comm.size == 1 or found == wanted else [f"{name}: {found}, not {wanted}"]
+
+
+def main(names):
+    tables = (creating(names), shaping(names), products(names))
+    wrong = [text for table in tables for found in table for text in found]
+    if np.comm.rank == 0:
+        print(*wrong[:60], f"{len(wrong)} differences", sep="\n")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
