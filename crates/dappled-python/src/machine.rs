@@ -24,9 +24,10 @@ pub fn mpi_library(py: Python<'_>, prefix: PathBuf) -> PyResult<Bound<'_, PyDict
 /// The CPU that the loops in use are compiled for, and the number of threads.
 #[pyfunction]
 pub fn cpu() -> (&'static str, usize) {
-    let variant = match Variant::best() {
+    let variant = match Variant::chosen() {
         Variant::Plain => "plain",
         Variant::Avx2 => "AVX2",
+        Variant::Avx512 => "AVX-512",
     };
     (variant, threads())
 }

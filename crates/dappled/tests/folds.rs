@@ -162,7 +162,8 @@ fn the_first_of_complex_nans_stays() {
             let session = Session::with_limits(Box::new(fabric), limits);
             let array = Array::from_slice(&session, &[8, 5], &numbers);
             let array = array.redistributed(&distribution).unwrap();
-            let folding = Folding { fold, axes: axes.clone(), dtype, initial: None };
+            let folding =
+                Folding { fold, axes: axes.clone(), dtype, initial: None, reports: false };
             array.fold(&folding).unwrap().to_vec::<Complex64>().unwrap()[0].im
         });
         assert_eq!(found, [9.0; 4], "{fold:?} in {distribution:?}");

@@ -26,10 +26,10 @@ impl Stream {
 
     /// The words of these places, from `first` on.
     pub(super) fn words(self, first: u64, out: &mut [u64]) {
-        match Variant::best() {
+        match Variant::chosen() {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the CPU has AVX2, or this would not be its best variant.
-            Variant::Avx2 => unsafe { words_avx2(self, first, out) },
+            // SAFETY: the CPU has AVX2, or this would not be chosen.
+            Variant::Avx2 | Variant::Avx512 => unsafe { words_avx2(self, first, out) },
             _ => words(self, first, out),
         }
     }

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyInt, PyTuple};
 use super::call::{Call, truth, unless_none};
 use super::class::{NdArray, result};
 use super::exclusive::exclusive;
-use super::origin::{must_report, origin};
+use super::origin::{must_report, must_share, origin};
 use super::reducing::{folded_axes, native_fold};
 use super::session::session;
 use super::{scalars, slow};
@@ -89,7 +89,8 @@ fn folded<'py>(
     if initial.is_none() && axes.iter().any(|&axis| array.shape()[axis] == 0) {
         return Ok(None);
     }
-    let (folding, size) = (Folding { fold, axes, dtype, initial }, array.view().len());
+    let reports = must_share(py)?;
+    let (folding, size) = (Folding { fold, axes, dtype, initial, reports }, array.view().len());
     if folding.axes.len() == array.shape().len() && !keep {
         let total = exclusive(py, size, || array.total(&folding))?;
         return scalars::to_numpy(py, total).map(Some);

@@ -33,7 +33,6 @@ pub fn random<'py>(
     let session = session(py)?;
     let elements = shape.iter().product();
     let stream = Stream::new(seed);
-    let array =
-        exclusive(py, elements, || Array::random(session, &shape, draw, stream, first))?;
+    let array = exclusive(py, elements, || Array::random(session, &shape, draw, stream, first))?;
     Bound::new(py, NdArray::owned(array))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dappled_kernels::{DType, View};
 use dappled_protocol::{AxisSpec, Distribution};
 
-use super::assign::laid_out;
+use super::evaluate::laid_out;
 use super::evaluate::{gathered, value, write};
 use super::layout::{Layout, Split};
 use super::node::{Arg, Node, State};

@@ -92,13 +92,15 @@ fn all_of<'a>(node: &'a Node, view: &View) -> Option<&'a Arc<Split>> {
 
 /// Where the middle of shifted parts lies, of the first array in pieces of which there are some.
 fn between(parts: &[(&Arc<Node>, &View)]) -> Option<Distribution> {
-    let starts = |(node, view): &(&Arc<Node>, &View)| match &node.layout {
-        Layout::Split(split) if is_plain(&split.distribution) => {
-            Some((*node, cut(view, &node.base)?))
+    let mut found: Vec<(&Arc<Node>, Vec<u64>)> = Vec::new();
+    for (node, view) in parts {
+        if let Layout::Split(split) = &node.layout
+            && is_plain(&split.distribution)
+            && let Some(starts) = cut(view, &node.base)
+        {
+            found.push((node, starts));
         }
-        _ => None,
-    };
-    let found: Vec<(&Arc<Node>, Vec<u64>)> = parts.iter().filter_map(starts).collect();
+    }
     let (node, _) = found.first()?;
     let same = found.iter().filter(|(other, _)| Arc::ptr_eq(node, other)).map(|(_, starts)| starts);
     let count = same.clone().count() as u64;

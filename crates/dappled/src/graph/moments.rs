@@ -50,7 +50,8 @@ impl MomentOf {
 
     fn sum(&self, dtype: DType) -> Folding {
         let (fold, axes) = (Fold::Add, self.axes.clone());
-        Folding { fold, axes, dtype, initial: fold.identity(dtype) }
+        // Who wants to be told at once does not ask here.
+        Folding { fold, axes, dtype, initial: fold.identity(dtype), reports: false }
     }
 
     fn request(&self, op: Op, name: &'static str) -> Request {

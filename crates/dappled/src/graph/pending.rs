@@ -84,7 +84,7 @@ impl Session {
                 _ => drop(value(self, &versions.current())?),
             }
         }
-        let tag = self.next("the end of a sync", ())?;
+        let tag = self.next("the end of a sync", (), String::new)?;
         Ok(self.fabric().barrier(tag).map_err(RunError::from)?)
     }
 }

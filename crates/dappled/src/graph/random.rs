@@ -26,7 +26,8 @@ impl Array {
             Layout::Whole => vec![first..first + base.len() as u64],
             Layout::Split(split) => {
                 // Nothing is sent; that every rank draws the same is found out with what is.
-                session.next("random numbers", (what, stream, first, shape))?;
+                let what = (what, stream, first, shape);
+                session.next("random numbers", what, || format!("{shape:?}"))?;
                 own_ranges(&split.distribution, session.fabric().rank(), first)
             }
         };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use dappled_kernels::View;
 use dappled_protocol::{AxisMap, AxisSpec, Distribution, Held, Spec};
 
-use super::assign::laid_out;
+use super::evaluate::laid_out;
 use super::evaluate::{value, write};
 use super::layout::{Layout, Split};
 use super::node::{Arg, Node, State};

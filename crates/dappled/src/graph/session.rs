@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dappled_fabric::{Fabric, Place, Tag};
 use dappled_kernels::{DType, Flags, Interpreter, Program, Variant};
