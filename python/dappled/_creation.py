@@ -122,7 +122,7 @@ def empty_like(
     if axes in (sorted(axes), sorted(axes, reverse=True)):
         return empty_array(sizes, kind, "C" if axes == sorted(axes) else "F")
     made = empty_array(tuple(sizes[axis] for axis in axes), kind, "C")
-    return made.transpose(sorted(range(len(axes)), key=axes.__getitem__))
+    return made.transpose(sorted(range(len(axes)), key=axes.__getitem__))._owner()
 
 
 @native(numpy.eye)

@@ -37,15 +37,24 @@ def explain(x: Any) -> str:
     return x._explain()  # type: ignore[no-any-return]
 
 
-def sync() -> None:
-    """Waits until every rank is here. Collective; on one rank there is nobody to wait for.
+def sync(*arrays: Any) -> None:
+    """Computes these arrays, or if none is given all that the program holds and that is pending;
+    returns when every rank has done so. Collective.
 
-    What is pending stays pending.
-
-    >>> import dappled
-    >>> dappled.sync()
+    >>> import dappled as np
+    >>> a = np.ones(10_000) * 2 + 1
+    >>> np.sync(a)
+    >>> print(np.explain(a), end="")
+    float64 [10000], whole on every rank: stored
     """
     together("dappled.sync")
+    if not arrays:
+        return core.sync()  # type: ignore[no-any-return]
+    for array in arrays:
+        if not isinstance(array, ndarray):
+            raise TypeError(f"sync() takes arrays of dappled's, not {type(array).__name__!r}")
+    for array in arrays:
+        array._compute()
     core.gather("dappled.sync", b"")
 
 

@@ -84,13 +84,34 @@ _SAYS |= {"under": "underflow", "invalid": "invalid value"}
 _BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 
 
-def report(operation: str, kind: str, mode: str, place: Any) -> None:
-    """Does what `numpy.errstate` asks for about what an operation signalled."""
+def warnings_are_errors() -> bool:
+    """Whether a RuntimeWarning of ours may be an error, by Python's filters."""
+    for action, message, category, module, line in warnings.filters:
+        if issubclass(RuntimeWarning, category):
+            if action == "error":
+                return True
+            if message is None and module is None and not line:
+                return False
+    return False
+
+
+def report(operation: str, kind: str, mode: str, place: Any, may_raise: bool) -> None:
+    """Does what `numpy.errstate` asks for about what an operation signalled.
+
+    A warning raises only if it may, whatever the filters say by now.
+    """
     message = f"{_SAYS[kind]} encountered in {operation}"
     if mode == "raise":
         raise FloatingPointError(message)
     if mode == "warn":
-        _warn(message, place)
+        try:
+            _warn(message, place)
+        except RuntimeWarning:
+            if may_raise:
+                raise
+            with warnings.catch_warnings():
+                warnings.simplefilter("always")
+                _warn(message, place)
     elif mode == "print":
         print(f"Warning: {message}")
     else:

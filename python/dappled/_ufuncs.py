@@ -40,6 +40,9 @@ def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         value = ufunc(*args)
     except ValueError:  # of all that may be wrong, NumPy has its order
         return NotImplemented
+    except (FloatingPointError, RuntimeWarning):
+        _write_what_raised(ufunc, args, out)
+        raise
     if out is ...:
         return value if isinstance(value, core.ndarray) else NotImplemented
     if not (isinstance(value, core.ndarray) and _fits(value, out, kwargs.get("casting"))):
@@ -47,6 +50,14 @@ def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     target: Any = out
     target[...] = value
     return target
+
+
+def _write_what_raised(ufunc: Any, args: tuple[Any, ...], out: Any) -> None:
+    """NumPy writes first, and raises then."""
+    with numpy.errstate(all="ignore"):
+        value = ufunc(*args)
+    if isinstance(value, core.ndarray) and isinstance(out, core.ndarray) and _fits(value, out):
+        out[...] = value
 
 
 def _can_hold(out: Any, ufunc: Any, args: tuple[Any, ...], casting: str) -> bool:
@@ -102,9 +113,10 @@ def _reduce(
     initial = kwargs.get("initial", ...)
     where = kwargs.get("where", True)
     native = isinstance(array, core.ndarray) and where is True and initial is not None
-    if native and array.ndim:
+    kind = _folded_in(self, array, dtype, out) if native else dtype
+    if native and array.ndim and _may_hold(out, kind, "same_kind"):
         start = None if initial is ... else initial
-        result = core.reduce(array, self.__name__, axis, dtype, bool(keepdims), start)
+        result = core.reduce(array, self.__name__, axis, kind, bool(keepdims), start)
         if result is not None and out is None:
             return result
         if result is not None and _fits(result, out):
@@ -116,12 +128,35 @@ def _reduce(
 
 def _accumulate(self: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
     plain = isinstance(array, core.ndarray) and isinstance(axis, int | numpy.integer)
-    if plain and array.ndim and out is None:
-        result = core.accumulate(array, self.__name__, axis, dtype)
-        if result is not None:
+    kind = _folded_in(self, array, dtype, out) if plain else dtype
+    if plain and array.ndim and _may_hold(out, kind, "no"):
+        result = core.accumulate(array, self.__name__, axis, kind)
+        if result is not None and out is None:
             return result
+        if result is not None and _fits(result, out):
+            out[...] = result
+            return out
     options = {"axis": axis, "dtype": dtype, "out": out}
     return called(self._numpy, "accumulate", (array,), options)
+
+
+def _folded_in(ufunc: Any, array: Any, dtype: Any, out: Any) -> Any:
+    """The dtype that NumPy folds in where there is an `out`; None where it chooses by itself."""
+    if dtype is not None or not hasattr(out, "dtype") or ufunc.__name__ in _LOGICAL:
+        return dtype
+    try:
+        return numpy.result_type(array.dtype, out.dtype)
+    except TypeError:  # NumPy has words for it
+        return None
+
+
+def _may_hold(out: Any, dtype: Any, casting: Any) -> bool:
+    """Whether what is folded in a dtype may be written there, as far as that is known."""
+    return out is None or dtype is None or numpy.can_cast(dtype, out.dtype, casting)
+
+
+# Whatever they fold, they fold truth.
+_LOGICAL = {"logical_and", "logical_or", "logical_xor"}
 
 
 def _fits(value: Any, out: Any, casting: Any = None) -> bool:

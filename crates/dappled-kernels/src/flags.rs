@@ -1,7 +1,10 @@
 //! What an operation signals besides its values: the conditions that NumPy warns of.
 
 use std::fmt;
+use std::hint::black_box;
 use std::ops::{BitAnd, BitOr, BitOrAssign};
+
+use crate::kernels::status;
 
 /// Which conditions occurred: a set of the constants below.
 ///
@@ -61,11 +64,34 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
+    /// Those of them that are not in `other`.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// These, if so; else none. Without a branch, so that loops with it become vector code.
     #[inline(always)]
     pub(crate) const fn when(self, condition: bool) -> Self {
         Self(self.0 * condition as u8)
     }
+}
+
+/// What the CPU's instructions raise in some arithmetic that is no loop of this crate: where the
+/// results of several ranks are joined.
+///
+/// ```
+/// use dappled_kernels::{Flags, watched};
+/// let large = [f64::MAX, f64::MAX].to_vec();
+/// let (sum, flags) = watched(|| large.iter().sum::<f64>());
+/// assert_eq!(sum, f64::INFINITY);
+/// # #[cfg(target_arch = "x86_64")]
+/// assert_eq!(flags, Flags::OVERFLOW);
+/// ```
+pub fn watched<T>(work: impl FnOnce() -> T) -> (T, Flags) {
+    status::clear();
+    // The compiler knows nothing of flags: nothing is to be done before or after what it belongs to.
+    let result = black_box(black_box(work)());
+    (result, status::take() & Flags::ARITHMETIC)
 }
 
 impl BitOr for Flags {

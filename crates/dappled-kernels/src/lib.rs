@@ -56,7 +56,7 @@ pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
 pub use error::Error;
 pub use execute::{Engine, Interpreter, execute};
-pub use flags::{Flags, Folded, Raised};
+pub use flags::{Flags, Folded, Raised, watched};
 pub use fold::Fold;
 pub use kernels::Variant;
 pub use op::Op;

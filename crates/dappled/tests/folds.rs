@@ -39,7 +39,7 @@ fn folding(twin: &Twin, dice: &mut Dice) -> Folding {
             (fold, dice.of(&float(narrow)))
         }
     };
-    Folding { fold, axes, dtype, initial: fold.identity(dtype) }
+    Folding { fold, axes, dtype, initial: fold.identity(dtype), reports: false }
 }
 
 /// What an exact reduction gives; None for one that rounds.
@@ -133,7 +133,8 @@ fn folds_of_one_value() {
             let tenths = Array::full(&session, &[30, 7], 0.1);
             let sum = |axes: Vec<usize>| {
                 let (fold, dtype) = (Fold::Add, DType::Float64);
-                let folding = Folding { fold, axes, dtype, initial: fold.identity(dtype) };
+                let folding =
+                    Folding { fold, axes, dtype, initial: fold.identity(dtype), reports: false };
                 tenths.fold(&folding).unwrap().to_vec::<f64>().unwrap()
             };
             [sum(vec![0]), sum(vec![1]), sum(vec![0, 1])]

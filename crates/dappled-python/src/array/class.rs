@@ -271,6 +271,11 @@ impl NdArray {
         }
     }
 
+    /// The same as an array that owns its memory, for who made the only other one.
+    fn _owner<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, NdArray>> {
+        Bound::new(py, NdArray::owned(self.ours()?.clone()))
+    }
+
     /// Computes what is pending.
     fn _compute(&self, py: Python<'_>) -> PyResult<()> {
         match self.array() {

@@ -1,8 +1,8 @@
 //! Copies, casts, and the parts of complex numbers.
 
-use dappled::graph::Array;
+use dappled::graph::{Array, cast_in_c_order};
 use dappled::view;
-use dappled_kernels::{Casting, Kind, Scalar, View, can_cast};
+use dappled_kernels::{Casting, Kind, Op, Scalar, View, can_cast};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
@@ -10,6 +10,7 @@ use pyo3::types::{PyDict, PyEllipsis, PyTuple};
 use super::class::NdArray;
 use super::exclusive::exclusive;
 use super::shapes::{owned, reversed};
+use super::ufunc::asked;
 use super::{dtypes, scalars, slow};
 
 /// A copy whose axes lie in this order in memory.
@@ -89,8 +90,9 @@ impl NdArray {
                 false => owned(py, copied_in(py, array, &wanted)?),
             };
         }
-        let cast = exclusive(py, array.view().len(), || array.transposed(&wanted).cast(to));
-        let cast = cast?;
+        let (from, turned) = (array.dtype(), array.transposed(&wanted));
+        let ask = |request| cast_in_c_order(&turned, request);
+        let cast = asked(py, Op::Cast(to), from, turned.view().len(), ask)?;
         owned(py, cast.transposed(&view::moved(&wanted)))
     }
 

@@ -11,6 +11,7 @@ use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 use super::class::NdArray;
 use super::exclusive::exclusive;
 use super::given::{Argument, argument};
+use super::origin::must_share;
 use super::{scalars, slow};
 use crate::errors::Raise;
 
@@ -127,5 +128,10 @@ pub fn written(py: Python<'_>, target: &Array, value: &Argument<'_>) -> PyResult
         Argument::Theirs(array) => Operand::Array(array),
         Argument::Strong(value) | Argument::Weak(_, value) => Operand::Scalar(*value),
     };
-    exclusive(py, target.view().len(), || target.assign(operand))
+    let casts = matches!(operand, Operand::Array(array) if array.dtype() != target.dtype());
+    let shares = casts && !target.is_whole() && must_share(py)?;
+    exclusive(py, target.view().len(), || {
+        target.assign(operand)?;
+        if shares { target.session().share_notices("cast", None) } else { Ok(()) }
+    })
 }

@@ -37,6 +37,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::gather, module)?)?;
     module.add_function(wrap_pyfunction!(session::leave, module)?)?;
     module.add_function(wrap_pyfunction!(session::set_local, module)?)?;
+    module.add_function(wrap_pyfunction!(session::sync, module)?)?;
     module.add_function(wrap_pyfunction!(placement::part, module)?)?;
     module.add_function(wrap_pyfunction!(session::abort, module)?)?;
     module.add_function(wrap_pyfunction!(reducing::reduce, module)?)?;

@@ -8,9 +8,10 @@ use dappled_kernels::Flags;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 use pyo3::{ffi, intern};
 
+use super::session::session;
 use super::slow;
 
 /// A line of the user's program.
@@ -26,6 +27,9 @@ const KINDS: [&str; 4] = ["divide", "over", "under", "invalid"];
 const MODES: [&str; 6] = ["ignore", "warn", "raise", "call", "print", "log"];
 const FLAGS: [Flags; 4] = [Flags::DIVIDE, Flags::OVERFLOW, Flags::UNDERFLOW, Flags::INVALID];
 
+/// Is a warning an error? Then what may warn must be computed at once as well.
+const ERRORS: u32 = 1 << (3 * KINDS.len());
+
 /// The origin of an operation that is asked for now.
 pub fn origin(py: Python<'_>) -> PyResult<Arc<Origin>> {
     let place = place(py)?.map(|place| Arc::new(place) as Arc<dyn Any + Send + Sync>);
@@ -34,16 +38,62 @@ pub fn origin(py: Python<'_>) -> PyResult<Arc<Origin>> {
 
 /// Must an operation be computed when it is asked for?
 pub fn must_report(policy: u32) -> bool {
-    (0..KINDS.len()).any(|kind| mode(policy, kind) > 1)
+    let quiet = if policy & ERRORS == 0 { 1 } else { 0 };
+    (0..KINDS.len()).any(|kind| mode(policy, kind) > quiet)
+}
+
+/// Must every rank know what an operation signals that is computed now?
+pub fn must_share(py: Python<'_>) -> PyResult<bool> {
+    Ok(session(py)?.fabric().size() > 1 && must_report(policy(py)?))
 }
 
 fn mode(policy: u32, kind: usize) -> usize {
     (policy >> (3 * kind) & 7) as usize
 }
 
+/// What the program wants done now.
+fn policy(py: Python<'_>) -> PyResult<u32> {
+    let errors = if warnings_are_errors(py)? { ERRORS } else { 0 };
+    Ok(error_state(py)? | errors)
+}
+
+/// The filters of warnings as they were, and whether they make errors of ours.
+struct Seen {
+    filters: Py<PyList>,
+    len: usize,
+    first: Option<Py<PyAny>>,
+    errors: bool,
+}
+
+/// Would a RuntimeWarning be an error, by Python's filters? These are a list that Python changes at
+/// its beginning or end, or replaces.
+fn warnings_are_errors(py: Python<'_>) -> PyResult<bool> {
+    static MODULE: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    static LAST: Mutex<Option<Seen>> = Mutex::new(None);
+    let import = || PyResult::Ok(py.import("warnings")?.dict().unbind());
+    let module = MODULE.get_or_try_init(py, import)?.bind(py);
+    let filters = module.get_item(intern!(py, "filters"))?;
+    let Some(Ok(filters)) = filters.map(Bound::cast_into::<PyList>) else { return Ok(false) };
+    let (len, first) = (filters.len(), filters.get_item(0).ok());
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(seen) = &*last
+        && seen.filters.is(&filters)
+        && seen.len == len
+        && seen.first.as_ref().map(Py::as_ptr) == first.as_ref().map(Bound::as_ptr)
+    {
+        return Ok(seen.errors);
+    }
+    drop(last.take());
+    drop(last);
+    let errors = slow::function(py, "warnings_are_errors")?.call0()?.extract()?;
+    let now = Seen { filters: filters.unbind(), len, first: first.map(Bound::unbind), errors };
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    Ok(errors)
+}
+
 /// What `numpy.geterr()` says. NumPy keeps it in a context variable, as one object that is another
 /// one whenever it changes.
-fn policy(py: Python<'_>) -> PyResult<u32> {
+fn error_state(py: Python<'_>) -> PyResult<u32> {
     static VARIABLE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     static LAST: Mutex<Option<(Py<PyAny>, u32)>> = Mutex::new(None);
     let import = || -> PyResult<Py<PyAny>> {
@@ -120,12 +170,14 @@ fn report(py: Python<'_>, notice: &Notice) -> PyResult<()> {
         Some(origin) => origin.place.clone().and_then(|place| place.downcast::<Place>().ok()),
         None => place(py)?.map(Arc::new),
     };
+    // What was asked for before warnings were errors stays a warning.
+    let may_raise = notice.origin.is_none() || policy & ERRORS != 0;
     for (kind, flag) in FLAGS.iter().enumerate() {
         let mode = mode(policy, kind);
         if notice.flags.contains(*flag) && mode > 0 {
             let at = place.as_ref().map(|place| (&place.code, place.line, &place.globals));
             let report = slow::function(py, "report")?;
-            report.call1((notice.operation, KINDS[kind], MODES[mode], at))?;
+            report.call1((notice.operation, KINDS[kind], MODES[mode], at, may_raise))?;
         }
     }
     Ok(())

@@ -12,6 +12,7 @@ use super::conversion::axes_argument;
 use super::dtypes;
 use super::exclusive::exclusive;
 use super::given::{Argument, argument};
+use super::origin::must_share;
 use crate::errors::Raise;
 
 /// Folds axes of an array by the ufunc of this name; None if that is not native.
@@ -33,7 +34,7 @@ pub fn reduce<'py>(
     if initial.is_none() && axes.iter().any(|&axis| ours.shape()[axis] == 0) {
         return Ok(None);
     }
-    let folding = Folding { fold, axes, dtype, initial };
+    let folding = Folding { fold, axes, dtype, initial, reports: must_share(py)? };
     let folded = exclusive(py, ours.view().len(), || ours.fold(&folding))?;
     result(py, if keepdims { folded } else { folded.without(&folding.axes) }).map(Some)
 }

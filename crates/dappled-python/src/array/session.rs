@@ -59,6 +59,13 @@ pub fn gather<'py>(
     Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
 }
 
+/// Computes all that is pending and held, and waits until every rank has. Collective.
+#[pyfunction]
+pub fn sync(py: Python<'_>) -> PyResult<()> {
+    let session = session(py)?;
+    exclusive(py, usize::MAX, || session.sync())
+}
+
 /// From now on, or no more, what all ranks would have to do together is an error.
 #[pyfunction]
 pub fn set_local(py: Python<'_>, local: bool) -> PyResult<()> {

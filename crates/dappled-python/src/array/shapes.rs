@@ -233,7 +233,10 @@ impl NdArray {
         let Some(array) = slf.get().array() else { return Ok(None) };
         let shape: Vec<usize> =
             shape_argument(shape)?.into_iter().map(|length| length.max(0) as usize).collect();
-        let Some(view) = array.view().broadcast(&shape) else { return Ok(None) };
+        let Some(mut view) = array.view().broadcast(&shape) else { return Ok(None) };
+        for (stride, &length) in view.strides.iter_mut().zip(&view.shape) {
+            *stride *= isize::from(length != 1); // as NumPy has it
+        }
         let found = NdArray::view_of(slf, view)?;
         found.setattr("_writeable", false)?;
         Ok(Some(found))

@@ -94,18 +94,31 @@ fn computed<'py>(
     let given: Few<_> = arguments.iter().map(Argument::given).collect();
     let dtype = native_loop(op, arguments, &given).filter(|_| has_array(&given));
     let Some(dtype) = dtype else { return Ok(None) };
-    let (session, size) = (session(py)?, largest(&given));
-    let request = request(py, op, size)?;
+    let session = session(py)?;
+    let ask = |request| ufunc_in(session, request, dtype, &given);
+    let array = asked(py, op, dtype, largest(&given), ask)?;
+    result(py, array).map(Some)
+}
+
+/// Asks for an operation in a loop of this dtype about so many elements: what may raise is computed
+/// at once.
+pub fn asked(
+    py: Python<'_>,
+    op: Op,
+    dtype: DType,
+    size: usize,
+    ask: impl Fn(Request) -> Result<Array, GraphError> + Sync,
+) -> PyResult<Array> {
+    let (session, request) = (session(py)?, request(py, op, size)?);
     let strict = is_strict(&request, dtype);
-    let array = exclusive(py, size, || {
-        let array = ufunc_in(session, request.clone(), dtype, &given)?;
+    exclusive(py, size, || {
+        let array = ask(request.clone())?;
         if strict {
             array.compute()?;
             share(session, &request, &array)?;
         }
         Ok(array)
-    })?;
-    result(py, array).map(Some)
+    })
 }
 
 /// What is asked for; from where, if it is not computed at once.
@@ -125,7 +138,7 @@ fn is_strict(request: &Request, dtype: DType) -> bool {
 fn share(session: &Session, request: &Request, array: &Array) -> Result<(), GraphError> {
     match array.is_whole() {
         true => Ok(()),
-        false => session.share_notices(request),
+        false => session.share_notices(request.name, request.origin.as_ref()),
     }
 }
 

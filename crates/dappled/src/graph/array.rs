@@ -55,17 +55,24 @@ impl Array {
     /// A view of memory that somebody else owns and may write at any time. On several ranks the
     /// memory must hold the same on each.
     pub fn foreign(session: &Session, memory: Buffer, view: View) -> Self {
-        let base = View::c_order(view.dtype, &[memory.len() / view.dtype.itemsize()]);
-        let node = Node::new(session, base, Layout::Whole, State::Stored(memory));
-        Self { session: session.clone(), versions: Versions::foreign(node), view }
+        Self::in_memory(session, memory, view, Versions::foreign)
     }
 
     /// A view of memory that somebody else made, and has given away: nobody else sees it.
     pub fn adopted(session: &Session, memory: Buffer, view: View) -> Self {
+        Self::in_memory(session, memory, view, Versions::new)
+    }
+
+    fn in_memory(
+        session: &Session,
+        memory: Buffer,
+        view: View,
+        versions: fn(Arc<Node>) -> Arc<Versions>,
+    ) -> Self {
         let base = View::c_order(view.dtype, &[memory.len() / view.dtype.itemsize()]);
         let base = if view.is_contiguous() && view.offset == 0 { view.clone() } else { base };
         let node = Node::new(session, base, Layout::Whole, State::Stored(memory));
-        Self { session: session.clone(), versions: Versions::new(node), view }
+        Self { session: session.clone(), versions: versions(node), view }
     }
 
     pub(super) fn over(session: &Session, node: Arc<Node>) -> Self {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dappled_kernels::{Buffer, DType, Element, Scalar, View};
 
-use super::evaluate::{gathered, local_bytes, value, write};
+use super::evaluate::{gathered, laid_out, value, write};
 use super::layout::Layout;
 use super::map::Operand;
 use super::node::{Arg, Node, State};
@@ -122,9 +122,8 @@ impl Array {
         let view = aside.base.clone();
         let memory = value(session, &whole)?;
         write(session, &whole, self.view(), &memory, &Arg::Part(aside, view))?;
-        let piece = session.freed().memory(local_bytes(node));
-        let next = stored(session, node, piece.clone());
-        write(session, &next, &node.base, &piece, &Arg::Part(whole, node.base.clone()))?;
+        let all = Arg::Part(whole, node.base.clone());
+        let next = laid_out(session, &all, node.base.clone(), node.layout.clone())?;
         self.versions.replace(next);
         Ok(())
     }
@@ -159,27 +158,9 @@ fn fitted(value: &Array, shape: &[usize]) -> Result<View, GraphError> {
     view.broadcast(shape).ok_or_else(fail)
 }
 
-/// An argument in memory of its own, laid out so.
-fn laid_out(
-    session: &Session,
-    arg: &Arg,
-    base: View,
-    layout: Layout,
-) -> Result<Arc<Node>, GraphError> {
-    let bytes = layout.local(&base).len() * base.dtype.itemsize();
-    let memory = session.freed().memory(bytes);
-    let node = Node::new(session, base.clone(), layout, State::Stored(memory.clone()));
-    write(session, &node, &base, &memory, arg)?;
-    Ok(node)
-}
-
 /// Is every element of a base seen? Of other bytes than its elements perhaps half: imaginary parts.
 fn covers(view: &View, base: &View) -> bool {
     view.len() == base.len() && view.dtype == base.dtype
-}
-
-fn stored(session: &Session, like: &Node, memory: Buffer) -> Arc<Node> {
-    Node::new(session, like.base.clone(), like.layout.clone(), State::Stored(memory))
 }
 
 /// The next version: `arg` in a view of it, and what there was elsewhere.
@@ -194,13 +175,12 @@ fn next_version(
         (State::Full(value), _) => Some(Before::Full(value)),
         _ => Some(Before::Memory(value(session, old)?)),
     };
-    let memory = session.freed().memory(local_bytes(old));
+    let (next, memory) = Node::fresh(session, old.base.clone(), old.layout.clone());
     match before {
         Some(Before::Full(value)) => value.fill(&mut memory.write().map_err(RunError::from)?),
         Some(Before::Memory(before)) => copy_outside(session, old, view, &before, &memory)?,
         None => {}
     }
-    let next = stored(session, old, memory.clone());
     write(session, &next, view, &memory, arg)?;
     Ok(next)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dappled_kernels::{Buffer, DType, Engine, Operand as Memory, View};
 
 use super::fuse::{Fused, fused, fused_map};
+use super::layout::Layout;
 use super::node::{Arg, Node, State};
 use super::small::written;
 use super::{GraphError, Session, spread};
@@ -93,6 +94,18 @@ pub(super) fn operands<'a>(
     buffers.iter().zip(inputs).map(operand).collect()
 }
 
+/// An argument in memory of its own, laid out so. Collective, unless all is whole.
+pub(super) fn laid_out(
+    session: &Session,
+    arg: &Arg,
+    base: View,
+    layout: Layout,
+) -> Result<Arc<Node>, GraphError> {
+    let (node, memory) = Node::fresh(session, base, layout);
+    write(session, &node, &node.base, &memory, arg)?;
+    Ok(node)
+}
+
 /// An argument in C order and in memory of its own, on every rank. Collective, unless it is whole.
 pub(super) fn gathered(
     session: &Session,
@@ -100,10 +113,5 @@ pub(super) fn gathered(
     dtype: DType,
     shape: &[usize],
 ) -> Result<Arc<Node>, GraphError> {
-    let base = View::c_order(dtype, shape);
-    let memory = session.freed().memory(base.len() * dtype.itemsize());
-    let state = State::Stored(memory.clone());
-    let node = Node::new(session, base.clone(), super::layout::Layout::Whole, state);
-    write(session, &node, &base, &memory, arg)?;
-    Ok(node)
+    laid_out(session, arg, View::c_order(dtype, shape), Layout::Whole)
 }

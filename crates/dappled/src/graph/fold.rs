@@ -7,9 +7,10 @@ use dappled_kernels::{
 use super::evaluate::{buffers, gathered, operands};
 use super::fuse::{Fused, fused};
 use super::layout::Layout;
-use super::node::{Arg, Node, State};
+use super::node::{Arg, Node};
 use super::{Array, GraphError, Session, spread_fold};
 use crate::run::RunError;
+use crate::view::{memory_order, moved};
 
 /// A reduction as NumPy's `ufunc.reduce` is asked for one.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Folding {
     pub dtype: DType,
     /// What it starts from; None: from the first value.
     pub initial: Option<Scalar>,
+    /// Must every rank know what it signals on any of them, as all have to raise?
+    pub reports: bool,
 }
 
 impl Folding {
@@ -48,6 +51,18 @@ pub(super) struct Values {
 impl Array {
     /// Folds some axes, at once; they stay, with length 1. Collective.
     pub fn fold(&self, folding: &Folding) -> Result<Array, GraphError> {
+        // NumPy's result lies as its argument does.
+        let Some(order) = memory_order(&[self.view()], self.shape().len()) else {
+            return self.fold_in_c_order(folding);
+        };
+        let back = moved(&order);
+        let axes = folding.axes.iter().map(|&axis| back[axis]).collect();
+        let folding = Folding { axes, ..folding.clone() };
+        Ok(self.transposed(&order).fold_in_c_order(&folding)?.transposed(&back))
+    }
+
+    /// The same where the axes are in the order of memory.
+    fn fold_in_c_order(&self, folding: &Folding) -> Result<Array, GraphError> {
         let session = self.session();
         let values = Values {
             fused: fused(session, &self.arg(), folding.dtype)?,
@@ -56,7 +71,11 @@ impl Array {
             casts: self.dtype() != folding.dtype,
         };
         if values.fused.inputs.iter().any(|(input, _)| !input.layout.is_whole()) {
-            return spread_fold::folded(session, values, folding);
+            let folded = spread_fold::folded(session, values, folding)?;
+            if folding.reports {
+                session.share_notices("reduce", None)?;
+            }
+            return Ok(folded);
         }
         // A value that is the same everywhere needs a place to be read from.
         let fused = match values.fused.inputs.is_empty() {
@@ -84,7 +103,7 @@ pub(super) fn fold_here(
 ) -> Result<Array, GraphError> {
     let Values { fused, casts, .. } = values;
     let base = View::c_order(folding.dtype, &folding.folded(shape));
-    let memory = session.freed().memory(base.len() * folding.dtype.itemsize());
+    let (node, memory) = Node::fresh(session, base, Layout::Whole);
     let engine = session.engine(&fused.program)?;
     let buffers = buffers(session, &fused.inputs)?;
     let inputs = operands(&buffers, &fused.inputs)?;
@@ -96,10 +115,9 @@ pub(super) fn fold_here(
         initial: folding.initial,
         casts: *casts,
     };
-    let out = Memory::new(&memory, &base).map_err(RunError::from)?;
+    let out = Memory::new(&memory, &node.base).map_err(RunError::from)?;
     let folded = reduce(&engine, &inputs, &reduction, &out).map_err(RunError::from)?;
     note(session, values, &folded);
-    let node = Node::new(session, base, Layout::Whole, State::Stored(memory));
     Ok(Array::over(session, node))
 }
 

@@ -51,6 +51,8 @@ enum Place {
 pub(super) fn fused(session: &Session, arg: &Arg, dtype: DType) -> Result<Fused, GraphError> {
     let mut fuse = Fuse::new(session, true);
     let place = fuse.place(arg)?;
+    // The cast is asked for now, whenever its operand was.
+    fuse.origin = None;
     let place = fuse.cast(place, arg.dtype(), dtype);
     Ok(fuse.fused(place))
 }

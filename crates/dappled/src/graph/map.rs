@@ -1,6 +1,6 @@
 //! Operations, element by element: shape, dtype and errors now, values when they are needed.
 
-use dappled_kernels::{Axes, DType, Scalar, View};
+use dappled_kernels::{Axes, DType, Op, Scalar, View};
 
 use super::evaluate::value;
 use super::layout::Layout;
@@ -43,6 +43,13 @@ impl Operand<'_> {
         }
     }
 
+    fn dtype(&self) -> DType {
+        match self {
+            Operand::Scalar(value) => value.dtype(),
+            Operand::Array(array) => array.dtype(),
+        }
+    }
+
     fn is_lent(&self) -> bool {
         matches!(self, Operand::Array(array) if array.versions.is_lent())
     }
@@ -58,7 +65,13 @@ pub fn map(
     let shape = common_shape(operands)?;
     let args: Few<Arg> = operands.iter().map(|operand| operand.arg(&shape)).collect();
     let at_once = operands.iter().any(Operand::is_lent);
-    in_memory_order(args, &shape, |args, shape| {
+    // Where nothing is cast or repeated, NumPy looks no further than to see that all is in F order.
+    let is_plain = request.op != Op::Select
+        && operands.iter().enumerate().all(|(at, operand)| {
+            shape_of(operand).is_none_or(|own| *own == *shape)
+                && operand.dtype() == request.op.argument(dtype, at)
+        });
+    in_memory_order(args, &shape, is_plain, |args, shape| {
         element_wise(session, Asked { request, dtype, args }, shape, at_once)
     })
 }
@@ -95,10 +108,7 @@ pub fn update(
         .flatten()
     {
         Some(memory) => State::Stored(memory),
-        None => {
-            let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
-            State::Map(Map { request, dtype, args, weight }.into())
-        }
+        None => State::Map(Map::new(request, dtype, args).into()),
     };
     let layout = if matches!(state, State::Stored(_)) {
         Layout::Whole
@@ -112,21 +122,36 @@ pub fn update(
 fn in_memory_order(
     args: Few<Arg>,
     shape: &[usize],
+    is_plain: bool,
     ask: impl FnOnce(Few<Arg>, &[usize]) -> Result<Array, GraphError>,
 ) -> Result<Array, GraphError> {
-    let views = args.iter().filter_map(|arg| match arg {
-        Arg::Part(_, view) => Some(view),
-        Arg::Scalar(_) => None,
-    });
-    let Some(order) = view::memory_order(&views.collect::<Few<&View>>(), shape.len()) else {
-        return ask(args, shape);
-    };
+    let order = order_of(&args, shape.len(), is_plain);
+    let Some(order) = order else { return ask(args, shape) };
     let turned = args.into_iter().map(|arg| match arg {
         Arg::Part(node, view) => Arg::Part(node, permuted(&view, &order)),
         scalar => scalar,
     });
     let turned_shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     Ok(ask(turned.collect(), &turned_shape)?.transposed(&moved(&order)))
+}
+
+/// The order of the axes; None for C order.
+fn order_of(args: &[Arg], ndim: usize, is_plain: bool) -> Option<Vec<usize>> {
+    let views = args.iter().filter_map(|arg| match arg {
+        Arg::Part(_, view) => Some(view),
+        Arg::Scalar(_) => None,
+    });
+    let views = views.collect::<Few<&View>>();
+    match is_plain && views.iter().all(|view| view::is_reversed(view)) {
+        true => Some((0..ndim).rev().collect()),
+        false => view::memory_order(&views, ndim),
+    }
+}
+
+/// A cast, laid out in C order whatever its operand is.
+pub fn cast_in_c_order(array: &Array, request: Request) -> Result<Array, GraphError> {
+    let asked = Asked { request, dtype: array.dtype(), args: [array.arg()].into_iter().collect() };
+    element_wise(array.session(), asked, array.shape(), array.versions.is_lent())
 }
 
 /// An operation on arguments of one shape.
@@ -148,12 +173,16 @@ fn element_wise(
     if small && let Some(memory) = computed(session, &request, dtype, &args, base.len())? {
         return Ok(Array::whole(session, base, memory));
     }
-    let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
+    let map = Map::new(request, dtype, args);
     let layout = session.layout(base.dtype, shape);
-    let state = State::Map(Map { request, dtype, args, weight }.into());
-    let node = Node::new(session, base, layout, state);
-    if small || at_once || weight > HEAVIEST {
+    let at_once = small || at_once || map.weight > HEAVIEST;
+    let together = map.is_spread || !layout.is_whole();
+    let node = Node::new(session, base, layout, State::Map(map.into()));
+    if at_once {
         value(session, &node)?;
+        return Ok(Array::over(session, node));
     }
-    Ok(Array::over(session, node))
+    let array = Array::over(session, node);
+    session.pending().add(&array.versions, together);
+    Ok(array)
 }

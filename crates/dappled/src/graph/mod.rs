@@ -18,6 +18,7 @@
 //! notice            what operations signalled
 //! place, explain    where it lies; what would be done
 //! padding           copies of what other ranks own
+//! pending           what is held and not computed yet
 //! cache, tag        what is worked out once; what ranks must agree on
 //! ```
 //!
@@ -37,6 +38,7 @@ mod node;
 mod notice;
 mod outside;
 mod padding;
+mod pending;
 mod place;
 mod quick;
 mod resolve;
@@ -51,7 +53,7 @@ mod versions;
 
 pub use array::Array;
 pub use fold::Folding;
-pub use map::{Operand, map};
+pub use map::{Operand, cast_in_c_order, map};
 pub use memory::MemoryStats;
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;

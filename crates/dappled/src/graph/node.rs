@@ -43,6 +43,16 @@ pub(crate) struct Map {
     pub args: Few<Arg>,
     /// How many operations would have to be done to know its value.
     pub weight: usize,
+    /// Is something in pieces read for it?
+    pub is_spread: bool,
+}
+
+impl Map {
+    pub fn new(request: Request, dtype: DType, args: Few<Arg>) -> Self {
+        let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
+        let is_spread = args.iter().any(Arg::is_spread);
+        Self { request, dtype, args, weight, is_spread }
+    }
 }
 
 /// The arguments of an operation: seldom more than two, never more than three.
@@ -63,6 +73,13 @@ impl Node {
         let worth = base.len() * base.dtype.itemsize() >= WORTH;
         let freed = worth.then(|| session.freed().clone());
         Arc::new(Self { base, layout, state, read, freed })
+    }
+
+    /// A node in memory of its own, which is still to be written.
+    pub fn fresh(session: &Session, base: View, layout: Layout) -> (Arc<Self>, Buffer) {
+        let bytes = layout.local(&base).len() * base.dtype.itemsize();
+        let memory = session.freed().memory(bytes);
+        (Self::new(session, base, layout, State::Stored(memory.clone())), memory)
     }
 
     fn locked(&self) -> MutexGuard<'_, State> {
@@ -89,6 +106,11 @@ impl Node {
     /// Notes that it was computed on the way to something else, and says whether it was before.
     pub fn was_read(&self) -> bool {
         self.read.swap(true, Ordering::Relaxed)
+    }
+
+    /// Is it in pieces, or does it read what is?
+    fn is_spread(&self) -> bool {
+        !self.layout.is_whole() || matches!(&*self.locked(), State::Map(map) if map.is_spread)
     }
 
     fn weight(&self) -> usize {
@@ -124,6 +146,13 @@ impl Arg {
         match self {
             Arg::Scalar(_) => 0,
             Arg::Part(node, _) => node.weight(),
+        }
+    }
+
+    fn is_spread(&self) -> bool {
+        match self {
+            Arg::Scalar(_) => false,
+            Arg::Part(node, _) => node.is_spread(),
         }
     }
 

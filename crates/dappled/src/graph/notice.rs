@@ -79,6 +79,19 @@ impl Notices {
         }
     }
 
+    /// Takes what an operation of this name has signalled that was asked for there, or just now.
+    pub fn take_of(&self, operation: &str, origin: Option<&Arc<Origin>>) -> Flags {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_own = |notice: &mut Notice| {
+            let own = match (&notice.origin, origin) {
+                (Some(found), Some(origin)) => Arc::ptr_eq(found, origin),
+                (found, _) => found.is_none(),
+            };
+            own && notice.operation == operation
+        };
+        all.extract_if(.., is_own).fold(Flags::NONE, |flags, notice| flags | notice.flags)
+    }
+
     pub fn take(&self) -> Vec<Notice> {
         // Seldom is there any: a look is cheaper than taking.
         match self.some.load(Ordering::Relaxed) && self.some.swap(false, Ordering::Acquire) {

@@ -10,8 +10,9 @@ use super::evaluate::{buffers, operands};
 use super::fold::repeated;
 use super::fuse::{Fused, fused};
 use super::layout::Layout;
-use super::node::{Arg, Node, State};
-use super::{Array, GraphError, spread};
+use super::node::Arg;
+use super::spread::computed;
+use super::{Array, GraphError};
 use crate::run::RunError;
 use crate::view::{memory_order, moved};
 
@@ -66,9 +67,7 @@ fn values(array: &Array, dtype: DType) -> Result<Fused, GraphError> {
         return Ok(made);
     }
     let base = View::c_order(dtype, array.shape());
-    let memory = session.freed().memory(base.len() * dtype.itemsize());
-    let node = Node::new(session, base.clone(), Layout::Whole, State::Stored(memory.clone()));
-    spread::run(session, &made, &node, &base, &memory)?;
+    let node = computed(session, &made, base.clone(), Layout::Whole)?;
     fused(session, &Arg::Part(node, base), dtype)
 }
 

@@ -13,7 +13,8 @@ use super::GraphError;
 use super::cache::Known;
 use super::layout::Layout;
 use super::memory::{Freed, MemoryStats};
-use super::notice::{Notice, Notices, Request};
+use super::notice::{Notice, Notices, Origin};
+use super::pending::Pending;
 use super::tag::hashed;
 use crate::run::RunError;
 
@@ -56,6 +57,7 @@ struct Shared {
     freed: Arc<Freed>,
     known: Known,
     notices: Notices,
+    pending: Pending,
 }
 
 impl Session {
@@ -74,6 +76,7 @@ impl Session {
             freed: Arc::default(),
             known: Known::default(),
             notices: Notices::default(),
+            pending: Pending::default(),
         }))
     }
 
@@ -106,6 +109,11 @@ impl Session {
         &self.0.notices
     }
 
+    /// What is held and not computed yet.
+    pub(super) fn pending(&self) -> &Pending {
+        &self.0.pending
+    }
+
     /// What every rank gives, in the order of the ranks. Collective.
     pub fn gather(&self, place: &str, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, GraphError> {
         let all = self.fabric().gather_all(self.next(place, place)?, bytes);
@@ -127,13 +135,20 @@ impl Session {
         self.0.local.store(local, Ordering::Relaxed);
     }
 
-    /// Makes what an operation signalled on one rank known to all: they raise together. Collective.
-    pub fn share_notices(&self, request: &Request) -> Result<(), GraphError> {
-        let own = self.take_notices();
-        let flags = own.iter().fold(Flags::NONE, |flags, notice| flags | notice.flags);
-        let all = self.gather("what was signalled", vec![flags.bits()])?;
-        let bits = all.iter().flatten().fold(0, |bits, &more| bits | more);
-        self.0.notices.add(request.name, Flags::from_bits(bits), request.origin.as_ref());
+    /// Makes what an operation, asked for there and computed just now, and the casts of its
+    /// operands signalled on one rank known to all: they raise together. Collective.
+    pub fn share_notices(
+        &self,
+        name: &'static str,
+        origin: Option<&Arc<Origin>>,
+    ) -> Result<(), GraphError> {
+        let names = ["cast", name];
+        let sent = names.map(|name| self.0.notices.take_of(name, origin).bits());
+        let all = self.gather("what was signalled", sent.to_vec())?;
+        for (at, name) in names.into_iter().enumerate() {
+            let bits = all.iter().filter_map(|sent| sent.get(at)).fold(0, |bits, more| bits | more);
+            self.0.notices.add(name, Flags::from_bits(bits), origin);
+        }
         Ok(())
     }
 

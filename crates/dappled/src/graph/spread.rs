@@ -10,7 +10,7 @@ use super::cache::Seen;
 use super::evaluate::{gathered, value, write};
 use super::fuse::Fused;
 use super::layout::Layout;
-use super::node::{Arg, Node, State};
+use super::node::{Arg, Node};
 use super::place::whole;
 use super::{GraphError, Session};
 use crate::plan::{Operand, Plan, PlanError, plan};
@@ -51,11 +51,20 @@ fn run_aside(
     memory: &Buffer,
 ) -> Result<(), GraphError> {
     let base = View::c_order(view.dtype, &view.shape);
-    let values = session.freed().memory(base.len() * base.dtype.itemsize());
-    let state = State::Stored(values.clone());
-    let aside = Node::new(session, base.clone(), Layout::Whole, state);
-    run(session, fused, &aside, &base, &values)?;
+    let aside = computed(session, fused, base.clone(), Layout::Whole)?;
     write(session, node, view, memory, &Arg::Part(aside, base))
+}
+
+/// The values of a program in memory of their own, laid out so. Collective.
+pub(super) fn computed(
+    session: &Session,
+    fused: &Fused,
+    base: View,
+    layout: Layout,
+) -> Result<Arc<Node>, GraphError> {
+    let (node, memory) = Node::fresh(session, base, layout);
+    run(session, fused, &node, &node.base, &memory)?;
+    Ok(node)
 }
 
 /// Arrays, and the views of them that are read.

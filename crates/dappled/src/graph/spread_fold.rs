@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::{Buffer, DType, Fold, Runs, View};
+use dappled_kernels::{Buffer, DType, Fold, View};
 use dappled_protocol::slice::{Item, Key};
 use dappled_protocol::{Distribution, Held};
 use num_complex::{Complex32, Complex64};
@@ -16,13 +16,14 @@ use super::fold::{Folding, Values, fold_here};
 use super::fuse::{Fused, fused};
 use super::layout::Layout;
 use super::node::{Arg, Node, State};
+use super::spread::computed;
 use super::spread_sum::sum;
-use super::{Array, GraphError, Session, spread};
+use super::{Array, GraphError, Session};
 use crate::plan::for_reduction;
 use crate::run::RunError;
-use crate::view::{moved, permuted};
 
-/// Folds values of which some are in pieces. Collective.
+/// Folds values of which some are in pieces, their axes in the order of memory: a transposed array
+/// lies as what it was transposed from. Collective.
 pub(super) fn folded(
     session: &Session,
     values: Values,
@@ -31,27 +32,6 @@ pub(super) fn folded(
     if values.shape.contains(&0) || values.shape.is_empty() {
         return gathered(session, values, folding);
     }
-    // Axes in the order of memory: so a transposed array lies as what it was transposed from.
-    let item = folding.dtype.itemsize();
-    let order = Runs::new(&values.shape, &values.strides, item, values.casts).axes;
-    let back = moved(&order);
-    let axes = folding.axes.iter().map(|&axis| back[axis]).collect();
-    let folding = Folding { axes, ..folding.clone() };
-    Ok(in_order(session, turned(values, &order), &folding)?.transposed(&back))
-}
-
-fn turned(values: Values, order: &[usize]) -> Values {
-    let inputs = values.fused.inputs.into_iter();
-    let inputs = inputs.map(|(node, view)| (node, permuted(&view, order))).collect();
-    Values {
-        fused: Fused { inputs, ..values.fused },
-        shape: order.iter().map(|&axis| values.shape[axis]).collect(),
-        strides: order.iter().map(|&axis| values.strides[axis]).collect(),
-        casts: values.casts,
-    }
-}
-
-fn in_order(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
     let exact = folding.dtype.is_integral() || !matches!(folding.fold, Fold::Add | Fold::Multiply);
     let sums = folding.fold == Fold::Add && folding.initial.is_some();
     match folding.dtype {
@@ -102,7 +82,8 @@ pub(super) fn here(
             let dtype = values.fused.program.dtype(values.fused.program.outputs[0]);
             let dtype = dtype.expect("a program has an output");
             let layout = Layout::split(target.clone(), dtype, session.fabric().rank());
-            let node = computed(session, &values.fused, dtype, &values.shape, layout)?;
+            let base = View::c_order(dtype, &values.shape);
+            let node = computed(session, &values.fused, base, layout)?;
             let (node, view) = piece(session, &node)?;
             fused(session, &Arg::Part(node, view), dtype)?
         }
@@ -117,27 +98,11 @@ fn piece(session: &Session, node: &Arc<Node>) -> Result<(Arc<Node>, View), Graph
     Ok((Node::new(session, view.clone(), Layout::Whole, state), view))
 }
 
-/// The values in memory, laid out so.
-fn computed(
-    session: &Session,
-    fused: &Fused,
-    dtype: DType,
-    shape: &[usize],
-    layout: Layout,
-) -> Result<Arc<Node>, GraphError> {
-    let base = View::c_order(dtype, shape);
-    let local = layout.local(&base);
-    let memory = session.freed().memory(local.len() * dtype.itemsize());
-    let node = Node::new(session, base.clone(), layout, State::Stored(memory.clone()));
-    spread::run(session, fused, &node, &base, &memory)?;
-    Ok(node)
-}
-
 /// What is folded in no simpler way: on every rank.
 fn gathered(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
     let (dtype, shape) = (folding.dtype, values.shape.clone());
-    let node = computed(session, &values.fused, dtype, &shape, Layout::Whole)?;
-    let base = node.base.clone();
+    let base = View::c_order(dtype, &shape);
+    let node = computed(session, &values.fused, base.clone(), Layout::Whole)?;
     let values = Values { fused: fused(session, &Arg::Part(node, base), dtype)?, ..values };
     fold_here(session, &values, folding, &shape)
 }

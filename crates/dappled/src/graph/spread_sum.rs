@@ -8,11 +8,13 @@ use std::ops::Range;
 
 use dappled_kernels::element::bytes_of;
 use dappled_kernels::tree::{Part, Summand, cover, join};
-use dappled_kernels::{Buffer, Runs, sum_range, values_range};
+use dappled_kernels::{
+    Buffer, Flags, Folded, Runs, sum_range_flagged, values_range_flagged, watched,
+};
 use dappled_protocol::Distribution;
 
 use super::evaluate::{buffers, operands};
-use super::fold::{Folding, Values};
+use super::fold::{Folding, Values, note};
 use super::spread_fold::{here, ready};
 use super::{Array, GraphError, Session};
 use crate::run::RunError;
@@ -31,12 +33,23 @@ pub(super) fn sum<T: Summand>(
     let ranges = ranges(&target);
     let values = here(session, values, &target)?;
     let own = &ranges[session.fabric().rank() as usize];
-    let sent = contribution::<T>(session, &values, &pieces, own)?;
+    let (sent, folded) = contribution::<T>(session, &values, &pieces, own)?;
+    note(session, &values, &folded);
     let tag = session.next("a sum", (T::DTYPE, total))?;
-    let all = session.fabric().gather_all(tag, bytes_of(&sent).to_vec()).map_err(RunError::from)?;
-    let sent: Vec<Vec<T>> = all.iter().map(|bytes| Buffer::from_slice(bytes).to_vec()).collect();
+    let bytes = [&[folded.folding.bits()], bytes_of(&sent)].concat();
+    let all = session.fabric().gather_all(tag, bytes).map_err(RunError::from)?;
+    let (mut known, mut sent) = (Flags::NONE, Vec::<Vec<T>>::new());
+    for (flags, values) in all.iter().filter_map(|bytes| bytes.split_first()) {
+        known |= Flags::from_bits(*flags);
+        sent.push(Buffer::from_slice(values).to_vec());
+    }
     let start = folding.initial.and_then(|initial| initial.get::<T>()).unwrap_or_default();
-    Ok(Array::from_slice(session, &ones, &[joined(start, &pieces, &ranges, &sent)]))
+    let (sum, flags) = watched(|| joined(start, &pieces, &ranges, &sent));
+    if session.fabric().rank() == 0 {
+        // What all ranks see, one of them says.
+        session.notices().add("reduce", flags.without(known), None);
+    }
+    Ok(Array::from_slice(session, &ones, &[sum]))
 }
 
 /// The part of the order that each rank has: blocks of the first axis.
@@ -63,33 +76,42 @@ fn parts<T: Summand>(piece: &Range<u64>, own: &Range<u64>) -> Vec<Part> {
     }
 }
 
-/// What this rank sends: of each piece sums of nodes and values of cut leaves, in order.
+/// What this rank sends, of each piece sums of nodes and values of cut leaves in order; and what
+/// was signalled.
 fn contribution<T: Summand>(
     session: &Session,
     values: &Values,
     pieces: &[Range<u64>],
     own: &Range<u64>,
-) -> Result<Vec<T>, GraphError> {
+) -> Result<(Vec<T>, Folded), GraphError> {
     let engine = session.engine(&values.fused.program)?;
     let buffers = buffers(session, &values.fused.inputs)?;
     let inputs = operands(&buffers, &values.fused.inputs)?;
-    let mut sent = Vec::new();
+    let (mut sent, mut folded) = (Vec::new(), Folded::default());
     for piece in pieces {
         let local = |cells: &Range<u64>| {
             let at = |cell: u64| (piece.start + cell - own.start) as usize;
             at(cells.start)..at(cells.end)
         };
         for part in parts::<T>(piece, own) {
-            match part {
-                Part::Node(node) => sent
-                    .push(sum_range::<T>(&engine, &inputs, local(&node)).map_err(RunError::from)?),
-                Part::Values(cells) => sent.extend(
-                    values_range::<T>(&engine, &inputs, local(&cells)).map_err(RunError::from)?,
-                ),
-            }
+            let told = match part {
+                Part::Node(node) => {
+                    let sum = sum_range_flagged::<T>(&engine, &inputs, local(&node));
+                    let (sum, told) = sum.map_err(RunError::from)?;
+                    sent.push(sum);
+                    told
+                }
+                Part::Values(cells) => {
+                    let values = values_range_flagged::<T>(&engine, &inputs, local(&cells));
+                    let (values, steps) = values.map_err(RunError::from)?;
+                    sent.extend(values);
+                    Folded { steps, ..Folded::default() }
+                }
+            };
+            folded = folded.join(told);
         }
     }
-    Ok(sent)
+    Ok((sent, folded))
 }
 
 /// The sum, from what all ranks sent.

@@ -100,9 +100,12 @@ impl Selection<'_> {
         if length > 0 {
             self.offset += start as isize * stride;
         }
-        // A step that is never taken may be as large as it likes.
-        let step =
-            if length > 1 { stride * step as isize } else { stride.wrapping_mul(step as isize) };
+        // A step that is never taken may be as large as it likes; of nothing, NumPy takes steps of 1.
+        let step = match length {
+            0 => stride,
+            1 => stride.wrapping_mul(step as isize),
+            _ => stride * step as isize,
+        };
         self.push(length, step);
         self.axis += 1;
         Ok(())

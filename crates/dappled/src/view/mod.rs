@@ -12,8 +12,8 @@ mod reshape;
 mod through;
 
 pub use index::{Indexed, indexed};
-pub(crate) use order::memory_order;
 pub use order::{axis_order, iteration_order, kept_order, moved, permuted};
+pub(crate) use order::{is_reversed, memory_order};
 pub use reshape::{reshaped, resolved};
 pub use through::{seen, through};
 

@@ -70,28 +70,39 @@ pub fn iteration_order(view: &View) -> Vec<usize> {
 /// `copy('K')`.
 pub fn kept_order(view: &View) -> Vec<usize> {
     let mut order: Vec<usize> = (0..view.shape.len()).collect();
-    if !view.is_contiguous() {
+    if is_reversed(view) {
+        order.reverse();
+    } else if !view.is_contiguous() {
         order.sort_by_key(|&axis| std::cmp::Reverse(view.strides[axis].abs()));
     }
     order
 }
 
+/// Is it in F order, and not in C order as well?
+pub(crate) fn is_reversed(view: &View) -> bool {
+    !view.is_contiguous() && view.transposed().is_contiguous()
+}
+
 /// Do the strides never grow from one axis to the next?
 fn is_c_like(view: &View) -> bool {
-    let told = view.strides.iter().filter(|&&stride| stride != 0);
-    let mut last = isize::MAX;
-    told.map(|stride| stride.abs()).all(|stride| {
-        let falls = stride <= last;
-        last = stride;
+    let mut last = usize::MAX;
+    (0..view.shape.len()).map(|axis| told(view, axis)).filter(|&step| step != 0).all(|step| {
+        let falls = step <= last;
+        last = step;
         falls
     })
+}
+
+/// How far apart elements along an axis are; nothing, where there is but one.
+fn told(view: &View, axis: usize) -> usize {
+    if view.shape[axis] == 1 { 0 } else { view.strides[axis].unsigned_abs() }
 }
 
 /// Is the first axis the faster one? None where no operand tells.
 fn is_faster(views: &[&View], first: usize, second: usize) -> Option<bool> {
     let mut found = None;
     for view in views {
-        let (first, second) = (view.strides[first].abs(), view.strides[second].abs());
+        let (first, second) = (told(view, first), told(view, second));
         if first == 0 || second == 0 {
             continue;
         }

@@ -1,0 +1,94 @@
+//! What is pending and still held: boxes whose current version is not computed yet.
+//!
+//! Which of them live may differ from rank to rank, as garbage is collected at different times. So
+//! what all ranks compute together is what lives on all of them, which they agree on first.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::evaluate::value;
+use super::node::State;
+use super::versions::Versions;
+use super::{GraphError, Session};
+use crate::run::RunError;
+
+/// Fewer boxes are not worth looking for dead ones.
+const FEW: usize = 64;
+
+/// The boxes of a session that were pending when they were made, in program order.
+#[derive(Default)]
+pub(super) struct Pending(Mutex<Boxes>);
+
+#[derive(Default)]
+struct Boxes {
+    all: Vec<(Place, Weak<Versions>)>,
+    /// How many were made that all ranks compute together.
+    count: u64,
+    /// How many there may be before the dead are dropped.
+    room: usize,
+}
+
+/// Who computes a box.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// This rank, by itself.
+    Here,
+    /// All ranks: their number so-and-so.
+    Together(u64),
+}
+
+impl Pending {
+    /// Adds a box; `together` if all ranks compute it, and have added it.
+    pub fn add(&self, versions: &Arc<Versions>, together: bool) {
+        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if boxes.all.len() >= boxes.room.max(FEW) {
+            boxes.all.retain(|(_, versions)| versions.strong_count() > 0);
+            boxes.room = 2 * boxes.all.len();
+        }
+        let place = if together { Place::Together(boxes.count) } else { Place::Here };
+        boxes.count += u64::from(together);
+        boxes.all.push((place, Arc::downgrade(versions)));
+    }
+
+    /// Takes the boxes that live and are still pending.
+    fn take(&self) -> Vec<(Place, Arc<Versions>)> {
+        let all = std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).all);
+        let live =
+            all.into_iter().filter_map(|(place, versions)| Some((place, versions.upgrade()?)));
+        let is_pending = |versions: &Versions| matches!(versions.current().state(), State::Map(_));
+        live.filter(|(_, versions)| is_pending(versions)).collect()
+    }
+
+    /// Puts back what stays pending.
+    fn put_back(&self, place: Place, versions: &Arc<Versions>) {
+        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        boxes.all.push((place, Arc::downgrade(versions)));
+    }
+}
+
+impl Session {
+    /// Computes all that is pending and held, and returns when every rank has done so. Collective.
+    pub fn sync(&self) -> Result<(), GraphError> {
+        let boxes = self.pending().take();
+        let numbers = boxes.iter().filter_map(|(place, _)| match place {
+            Place::Together(number) => Some(number.to_le_bytes()),
+            Place::Here => None,
+        });
+        let everywhere = self.gather("a sync", numbers.collect::<Vec<_>>().concat())?;
+        let is_everywhere =
+            |number: u64| everywhere.iter().all(|sent| numbers_of(sent).contains(&number));
+        for (place, versions) in boxes {
+            match place {
+                Place::Together(number) if !is_everywhere(number) => {
+                    self.pending().put_back(place, &versions)
+                }
+                _ => drop(value(self, &versions.current())?),
+            }
+        }
+        let tag = self.next("the end of a sync", ())?;
+        Ok(self.fabric().barrier(tag).map_err(RunError::from)?)
+    }
+}
+
+fn numbers_of(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks().0.iter().map(|&number| u64::from_le_bytes(number)).collect()
+}
