@@ -43,7 +43,7 @@ pub fn apply_flagged(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Re
             "{op}: equally many elements"
         );
     }
-    let (kernel, watched) = (kernel(op, dtype, Variant::best()), hardware(op, dtype));
+    let (kernel, watched) = (kernel(op, dtype, Variant::chosen()), hardware(op, dtype));
     if watched.is_empty() {
         // SAFETY: `kernel` returns only what this CPU can run.
         return Ok(unsafe { kernel(args, out) });

@@ -8,6 +8,9 @@ pub enum Error {
     /// No native dtype has this name.
     #[error("no native dtype is called {0:?}")]
     UnknownDType(String),
+    /// No variant has this name.
+    #[error("DAPPLED_CPU={0}: expected 'plain', 'avx2' or 'avx512'")]
+    UnknownVariant(String),
     /// There is no such loop.
     #[error("{op} has no loop for {dtype}")]
     NoLoop {

@@ -77,7 +77,7 @@ pub(crate) struct Source {
 impl Interpreter {
     /// Prepares a program, if it is legal, for the CPU at hand.
     pub fn new(program: &Program) -> Result<Self, Error> {
-        Self::for_variant(program, Variant::best())
+        Self::for_variant(program, Variant::chosen())
     }
 
     /// The same with no newer instructions than this variant's.

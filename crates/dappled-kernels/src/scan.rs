@@ -54,7 +54,7 @@ pub fn scan(
     axes.sort_by_key(|&axis| std::cmp::Reverse(out.view().strides[axis].unsigned_abs()));
     let place = axes.iter().position(|&other| other == axis).expect("an axis of the values");
     let inner = axes[place + 1..].iter().map(|&axis| shape[axis]).product();
-    let folder = Folder::for_scan(fold, dtype, shape[axis], Variant::best());
+    let folder = Folder::for_scan(fold, dtype, shape[axis], Variant::chosen());
     write_in_order(out, &axes, inputs, |results| {
         let bound = Bound::new(&code.program, inputs, &[])?;
         let space = &Bound::space_along(inputs, &axes);

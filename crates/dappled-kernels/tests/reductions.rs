@@ -8,7 +8,7 @@ use common::run;
 use dappled_kernels::element::{bytes_of, typed, typed_mut};
 use dappled_kernels::{
     Buffer, DType, Error, Extreme, Flags, Fold, Interpreter, Kind, Op, Operand, Program, Reduction,
-    Scalar, View, arg_reduce, reduce, scan,
+    Scalar, Variant, View, arg_reduce, reduce, scan,
 };
 use num_complex::Complex64;
 
@@ -238,9 +238,11 @@ fn cases(wanted: impl Fn(&str) -> bool) -> Vec<Case> {
     lines.map(Case::new).collect()
 }
 
-/// One thread, and more than there may be cores.
+/// One thread in every variant, and more threads than there may be cores.
 fn in_pools(check: impl Fn(&Case) -> Option<String> + Sync, cases: &[Case]) {
-    for threads in [1, 3] {
+    let alone = Variant::available().map(|variant| (variant, 1));
+    for (variant, threads) in alone.chain([(Variant::best(), 3)]) {
+        variant.choose();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let wrong: Vec<String> = pool.install(|| cases.iter().filter_map(&check).collect());
         assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));

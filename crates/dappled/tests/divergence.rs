@@ -2,6 +2,7 @@
 
 use dappled::graph::{Array, GraphError, Limits, Session};
 use dappled_fabric::Threads;
+use dappled_kernels::Variant;
 
 /// Gathers an array over two ranks after each has asked for its own.
 fn gathered(ask: fn(&Session, u64) -> Result<Array, GraphError>) -> Vec<Result<(), String>> {
@@ -54,4 +55,18 @@ fn whole_arrays_alone_are_each_ranks_own_business() {
         line(session, 8).add(1.0)
     };
     assert!(gathered(own).iter().all(Result::is_ok));
+}
+
+#[test]
+fn the_lowest_limits_and_the_oldest_cpu_win() {
+    let asked =
+        [(1 << 16, 0, Variant::Avx512), (1 << 10, 7, Variant::Plain), (0, 4096, Variant::Avx2)];
+    let found = Threads::run(asked.len(), |fabric| {
+        let (whole_below, at_once, variant) = asked[fabric.rank() as usize];
+        let session =
+            Session::agreed(Box::new(fabric), Limits { whole_below, at_once }, variant).unwrap();
+        (session.limits().whole_below, session.limits().at_once, Variant::chosen())
+    });
+    assert_eq!(found, [(0, 0, Variant::Plain); 3]);
+    Variant::best().choose();
 }

@@ -97,6 +97,8 @@ pub(crate) fn library<L: Loop<Flags>>(_: Variant) -> Kernel<Flags> {
 fn compiled<L: Loop<S>, S>(variant: Variant) -> Kernel<S> {
     match variant {
         #[cfg(target_arch = "x86_64")]
+        Variant::Avx512 => avx512::<L, S>,
+        #[cfg(target_arch = "x86_64")]
         Variant::Avx2 => avx2::<L, S>,
         _ => plain::<L, S>,
     }
@@ -110,6 +112,12 @@ fn plain<L: Loop<S>, S>(args: &[&[u8]], out: &mut [u8]) -> S {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn avx2<L: Loop<S>, S>(args: &[&[u8]], out: &mut [u8]) -> S {
+    L::run(args, out)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
+fn avx512<L: Loop<S>, S>(args: &[&[u8]], out: &mut [u8]) -> S {
     L::run(args, out)
 }
 

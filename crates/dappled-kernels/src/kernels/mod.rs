@@ -41,16 +41,20 @@ pub use self::variant::Variant;
 /// the best that the CPU has: what it returns can always be called here.
 pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Kernel<Flags> {
     let variant = variant.min(Variant::best());
-    let special = whole::kernel(op, dtype, variant)
-        .or_else(|| function_ops::kernel(op, dtype, variant))
-        .or_else(|| parts::kernel(op, dtype, variant));
+    let special = || {
+        whole::kernel(op, dtype, variant)
+            .or_else(|| function_ops::kernel(op, dtype, variant))
+            .or_else(|| parts::kernel(op, dtype, variant))
+    };
     match op {
         Op::Cast(to) => cast_kernel(dtype, to, variant),
-        _ => special.unwrap_or_else(|| with_element!(dtype, T => plain_kernel::<T>(op, variant))),
+        _ => special().unwrap_or_else(|| with_element!(dtype, T => plain_kernel::<T>(op, variant))),
     }
 }
 
+/// Two hundred loops that wait for memory: the newest instructions are not worth compiling them.
 fn cast_kernel(from: DType, to: DType, variant: Variant) -> Kernel<Flags> {
+    let variant = variant.min(Variant::Avx2);
     with_element!(from, From => with_element!(to, To => operation::<Unary<Cast<To>, From>>(variant)))
 }
 

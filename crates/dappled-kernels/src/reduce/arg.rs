@@ -50,7 +50,7 @@ pub fn arg_reduce(
     let inner = axis.map_or(1, |axis| shape[axis + 1..].iter().product());
     let len = axis.map_or(shape.iter().product(), |axis| shape[axis]);
     let dtype = code.program.dtype(code.program.outputs[0]).expect("checked");
-    let finder = Finder::new(extreme == Extreme::Greatest, dtype, Variant::best());
+    let finder = Finder::new(extreme == Extreme::Greatest, dtype, Variant::chosen());
     let axes: Vec<usize> = (0..shape.len()).collect();
     write_in_order(out, &axes, inputs, |places| {
         let bound = Bound::new(&code.program, inputs, &[])?;

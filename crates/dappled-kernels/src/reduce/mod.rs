@@ -103,7 +103,7 @@ pub fn reduce(
     }
     let dtype = out.view().dtype;
     let order = Order::new((part_of.unwrap_or(shape), shape), order, axes, dtype.itemsize(), casts);
-    let folder = Folder::new(fold, dtype, order.spacing, Variant::best());
+    let folder = Folder::new(fold, dtype, order.spacing, Variant::chosen());
     write_in_order(out, &order.axes, inputs, |accs| {
         let bound = Bound::new(&code.program, inputs, &[])?;
         let space = Bound::space_along(inputs, &order.axes);

@@ -53,7 +53,7 @@ pub fn sum_range_flagged<T: Summand>(
     if indices.is_empty() {
         return Ok((T::MINUS_ZERO, Folded::default()));
     }
-    let folder = Folder::new(Fold::Add, T::DTYPE, Spacing::Contiguous, Variant::best());
+    let folder = Folder::new(Fold::Add, T::DTYPE, Spacing::Contiguous, Variant::chosen());
     let (state, folded) = Parts { code, bound: &bound, space, folder }.shared(indices);
     Ok((typed::<T>(bytes_of(&state))[0], folded))
 }

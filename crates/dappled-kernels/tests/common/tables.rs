@@ -45,7 +45,7 @@ impl Operands {
 
 /// Runs an operation in every variant, and compares bits.
 pub fn check(op: Op, dtype: DType, args: &[&[u8]], expected: &[u8]) {
-    for variant in [Variant::Plain, Variant::best()] {
+    for variant in Variant::available() {
         let found = run_in(variant, op, dtype, args);
         let what = format!("{op} {dtype} to {}, {variant:?}", op.result(dtype));
         assert_same(op.result(dtype), &found, expected, &what);

@@ -4,11 +4,13 @@ use std::sync::OnceLock;
 
 use dappled::graph::{Limits, Session};
 use dappled_fabric::{Settings, connect_with};
-use pyo3::exceptions::PyRuntimeError;
+use dappled_kernels::Variant;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::exclusive::exclusive;
+use crate::errors::Raise;
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
@@ -17,11 +19,14 @@ pub fn session(py: Python<'_>) -> PyResult<&'static Session> {
     if let Some(session) = SESSION.get() {
         return Ok(session);
     }
+    let variant = Variant::from_environment();
+    let variant = variant.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let prefix: String = py.import("sys")?.getattr("prefix")?.extract()?;
     let settings = Settings { prefix: Some(prefix.into()), ..Settings::default() };
     let fabric =
         connect_with(&settings).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    Ok(SESSION.get_or_init(|| Session::with_limits(fabric, limits())))
+    let session = Session::agreed(fabric, limits(), variant).map_err(Raise::raise)?;
+    Ok(SESSION.get_or_init(|| session))
 }
 
 /// From which size on arrays are treated as large: `DAPPLED_WHOLE_BELOW`, in bytes, and

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dappled_fabric::{Fabric, Tag};
-use dappled_kernels::{DType, Flags, Interpreter, Program};
+use dappled_kernels::{DType, Flags, Interpreter, Program, Variant};
 use dappled_protocol::Distribution;
 
 use super::GraphError;
@@ -78,6 +78,20 @@ impl Session {
             notices: Notices::default(),
             pending: Pending::default(),
         }))
+    }
+
+    /// The same, with the lowest limits and the oldest CPU variant that any rank asks for: whole
+    /// arrays are computed on every rank, and large and small told apart, in the same way.
+    /// Collective.
+    pub fn agreed(
+        fabric: Box<dyn Fabric>,
+        limits: Limits,
+        variant: Variant,
+    ) -> Result<Self, GraphError> {
+        let own = [limits.whole_below, limits.at_once, variant.choose() as usize];
+        let lowest = agree_on_lowest(&*fabric, own)?;
+        Variant::ALL[lowest[2]].choose();
+        Ok(Self::with_limits(fabric, Limits { whole_below: lowest[0], at_once: lowest[1] }))
     }
 
     /// The ranks and the bytes between them.
@@ -183,4 +197,22 @@ impl Session {
         let spec = Distribution::spec(&shape).nprocs(self.fabric().size());
         spec.build().expect("blocks of any shape on any number of ranks")
     }
+}
+
+/// The least of what the ranks give, number by number.
+fn agree_on_lowest<const N: usize>(
+    fabric: &dyn Fabric,
+    own: [usize; N],
+) -> Result<[usize; N], GraphError> {
+    if fabric.size() == 1 {
+        return Ok(own);
+    }
+    let place = "the start of the program";
+    let bytes = own.iter().flat_map(|&number| (number as u64).to_le_bytes()).collect();
+    let all = fabric.gather_all(Tag::new(hashed(place), place), bytes).map_err(RunError::from)?;
+    let lowest = |at: usize| {
+        let numbers = all.iter().map(|bytes| bytes.as_chunks().0[at]);
+        numbers.map(|bytes| u64::from_le_bytes(bytes) as usize).min().expect("at least one rank")
+    };
+    Ok(std::array::from_fn(lowest))
 }
