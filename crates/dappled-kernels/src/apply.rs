@@ -3,32 +3,21 @@
 use crate::kernels::{Variant, hardware, kernel, status};
 use crate::{DType, Error, Flags, Op, Scalar};
 
-/// Runs one operation on contiguous elements, on this thread, without allocating anything.
+/// Runs one operation on contiguous elements, on this thread, without allocating anything, and
+/// says what NumPy would warn of.
 ///
 /// Arguments and result are the bytes of equally many elements; panics if they are not, or not
 /// aligned to their itemsize.
 ///
 /// ```
-/// use dappled_kernels::{DType, Op, apply, element::{bytes_of, typed}, Buffer};
+/// use dappled_kernels::{Buffer, DType, Flags, Op, apply, element::bytes_of};
 /// let out = Buffer::zeroed(16);
-/// apply(Op::Sqrt, DType::Float64, &[bytes_of(&[4.0, 9.0])], &mut out.write()?)?;
-/// assert_eq!(out.to_vec::<f64>(), [2.0, 3.0]);
+/// let numbers = [4.0, -9.0];
+/// let raised = apply(Op::Sqrt, DType::Float64, &[bytes_of(&numbers)], &mut out.write()?)?;
+/// assert_eq!((raised, out.to_vec::<f64>()[0]), (Flags::INVALID, 2.0));
 /// # Ok::<(), dappled_kernels::Error>(())
 /// ```
-pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<(), Error> {
-    apply_flagged(op, dtype, args, out).map(|_| ())
-}
-
-/// The same, and what NumPy would warn of.
-///
-/// ```
-/// use dappled_kernels::{DType, Flags, Op, apply_flagged, element::bytes_of, Buffer};
-/// let out = Buffer::zeroed(16);
-/// let (a, out) = ([4.0, -9.0], &mut out.write()?);
-/// assert_eq!(apply_flagged(Op::Sqrt, DType::Float64, &[bytes_of(&a)], out)?, Flags::INVALID);
-/// # Ok::<(), dappled_kernels::Error>(())
-/// ```
-pub fn apply_flagged(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<Flags, Error> {
+pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<Flags, Error> {
     if args.len() != op.arity() {
         return Err(Error::Arity { op, found: args.len() });
     }

@@ -49,7 +49,7 @@ mod tiles;
 pub mod tree;
 mod view;
 
-pub use apply::{apply, apply_flagged};
+pub use apply::apply;
 pub use bind::Operand;
 pub use buffer::Buffer;
 pub use dtype::{DType, Kind};

@@ -6,6 +6,7 @@ use std::slice;
 use crate::bind::Bound;
 use crate::execute::{Interpreter, Source};
 use crate::kernels::status;
+use crate::lane::pitch;
 use crate::slot::{self, Slot};
 use crate::space::{Extent, Space};
 use crate::tiles::Tile;
@@ -19,6 +20,8 @@ pub(crate) struct Machine<'a> {
     slots: Vec<Slot>,
     /// Where an input lies contiguous in its own memory, for the tile at hand.
     in_place: Vec<Option<*const u8>>,
+    /// The first row and column of the block that an input's register holds.
+    blocks: Vec<Option<(usize, usize)>>,
     /// How many elements of a slot hold its constant or its single element already.
     filled: Vec<usize>,
     /// Which outputs of the tile at hand a step has written directly.
@@ -36,6 +39,7 @@ impl<'a> Machine<'a> {
     pub fn new(code: &'a Interpreter, bound: &'a Bound<'a>, space: &'a Space) -> Self {
         let slots = slot::take(code.slots);
         let in_place = vec![None; code.program.inputs.len()];
+        let blocks = if space.deep > 1 { vec![None; in_place.len()] } else { Vec::new() };
         let filled = vec![0; code.program.first_result()];
         status::clear();
         Self {
@@ -44,6 +48,7 @@ impl<'a> Machine<'a> {
             space,
             slots,
             in_place,
+            blocks,
             filled,
             stored: vec![false; code.outputs.len()],
             raised: Raised::default(),
@@ -128,6 +133,10 @@ impl<'a> Machine<'a> {
         let len = extent.len();
         for at in 0..self.in_place.len() {
             let lane = self.bound.input(self.space, at);
+            if extent.block.len() > 1 && lane.track.is_turned() {
+                self.in_place[at] = Some(self.load_block(at, extent));
+                continue;
+            }
             self.in_place[at] = lane.in_place(extent).map(<*mut u8>::cast_const);
             if self.in_place[at].is_none() && self.filled[at] < len {
                 self.filled[at] = if lane.track.is_single() { len } else { 0 };
@@ -141,6 +150,20 @@ impl<'a> Machine<'a> {
                 constant.fill(self.slots[at].bytes_mut(len * constant.dtype().itemsize()));
             }
         }
+    }
+
+    /// Brings an input's part of a whole block to its register, unless it is there already, and
+    /// says where the extent's row begins.
+    fn load_block(&mut self, at: usize, extent: &Extent) -> *const u8 {
+        let lane = self.bound.input(self.space, at);
+        let (len, place) = (extent.len(), (extent.block.start, extent.first.column));
+        let pitch = pitch(len, lane.track.itemsize);
+        let register = self.slots[at].bytes_mut(extent.block.len() * pitch);
+        if self.blocks[at] != Some(place) {
+            self.blocks[at] = Some(place);
+            lane.gather_block(extent, register);
+        }
+        register[(extent.first.row - extent.block.start) * pitch..].as_ptr()
     }
 
     /// Runs one operation into `target`, or into the step's own register.

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::slice;
 
-/// How many a thread keeps: of 8 KiB each at most.
+/// How many a thread keeps, and how long each may be: blocks of rows are not kept.
 const KEPT: usize = 32;
+const LONGEST: usize = 1 << 14;
 
 thread_local! {
     static SPARE: RefCell<Vec<Slot>> = const { RefCell::new(Vec::new()) };
@@ -44,6 +45,8 @@ pub(crate) fn take(count: usize) -> Vec<Slot> {
 pub(crate) fn give_back(slots: Vec<Slot>) {
     SPARE.with_borrow_mut(|spare| {
         let room = KEPT.saturating_sub(spare.len());
-        spare.extend(slots.into_iter().filter(|slot| !slot.0.is_empty()).take(room));
+        spare.extend(
+            slots.into_iter().filter(|slot| (1..=LONGEST / 64).contains(&slot.0.len())).take(room),
+        );
     });
 }

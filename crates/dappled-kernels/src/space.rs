@@ -6,6 +6,12 @@ use smallvec::smallvec;
 
 use crate::{Axes, View};
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Bytes beside each other that are worth a jump.
+const WORTH: usize = 2 * LINE;
+
 /// Where the elements of one operand lie in the indices of a [`Space`].
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
@@ -20,6 +26,18 @@ impl Track {
         self.strides[self.strides.len() - 1]
     }
 
+    /// The axis along which it is contiguous, if a row jumps from one cache line to another.
+    fn turned_axis(&self) -> Option<usize> {
+        let far = self.row_stride().unsigned_abs() >= LINE;
+        let contiguous = |&stride: &isize| stride == self.itemsize as isize;
+        far.then(|| self.strides.iter().position(contiguous)).flatten()
+    }
+
+    /// Is it contiguous from row to row, and not along a row?
+    pub fn is_turned(&self) -> bool {
+        self.turned_axis().is_some_and(|axis| axis + 2 == self.strides.len())
+    }
+
     /// Is it one element, repeated everywhere?
     pub fn is_single(&self) -> bool {
         self.strides.iter().all(|&stride| stride == 0)
@@ -31,6 +49,8 @@ impl Track {
 pub(crate) struct Space {
     pub shape: Axes<usize>,
     pub tracks: Vec<Track>,
+    /// How many rows, beside each other along the last axis but one, are gone over together.
+    pub deep: usize,
 }
 
 impl Space {
@@ -41,7 +61,7 @@ impl Space {
             strides: view.strides.clone(),
             itemsize: view.dtype.itemsize(),
         });
-        let mut space = Self { shape: views[0].shape.clone(), tracks: tracks.collect() };
+        let mut space = Self { shape: views[0].shape.clone(), tracks: tracks.collect(), deep: 1 };
         space.merge_axes();
         space
     }
@@ -54,7 +74,7 @@ impl Space {
             itemsize: view.dtype.itemsize(),
         });
         let shape = axes.iter().map(|&axis| views[0].shape[axis]).collect();
-        let mut space = Self { shape, tracks: tracks.collect() };
+        let mut space = Self { shape, tracks: tracks.collect(), deep: 1 };
         space.merge_axes();
         space
     }
@@ -68,8 +88,9 @@ impl Space {
         axes.sort_by_key(|&axis| std::cmp::Reverse(views[leader].strides[axis].unsigned_abs()));
         let tracks = views.iter().map(|view| along(view, views[leader], &axes)).collect();
         let shape = axes.iter().map(|&axis| views[leader].shape[axis]).collect();
-        let mut space = Self { shape, tracks };
+        let mut space = Self { shape, tracks, deep: 1 };
         space.merge_axes();
+        space.go_by_blocks();
         space
     }
 
@@ -79,7 +100,8 @@ impl Space {
             let itemsize = view.dtype.itemsize();
             Track { offset: view.offset as isize, strides: smallvec![itemsize as isize], itemsize }
         };
-        Self { shape: smallvec![views[0].len()], tracks: views.iter().map(track).collect() }
+        let tracks = views.iter().map(track).collect();
+        Self { shape: smallvec![views[0].len()], tracks, deep: 1 }
     }
 
     pub fn len(&self) -> usize {
@@ -118,6 +140,37 @@ impl Space {
         }
     }
 
+    /// Where an operand is contiguous along another axis than the rows, as one that is transposed
+    /// is, that axis comes next to the rows: so many rows are then read by whole cache lines.
+    fn go_by_blocks(&mut self) {
+        let turned = |track: &Track| track.turned_axis().map(|axis| (axis, track.itemsize));
+        let Some((axis, itemsize)) = self.tracks.iter().find_map(turned) else { return };
+        let outer = self.shape.len() - 1;
+        self.shape[axis..outer].rotate_left(1);
+        self.tracks.iter_mut().for_each(|track| track.strides[axis..outer].rotate_left(1));
+        self.deep = (WORTH / itemsize).min(self.shape[outer - 1]).max(1);
+    }
+
+    /// The rows of block number `at`.
+    pub fn block(&self, at: usize) -> Range<usize> {
+        if self.deep == 1 {
+            return at..at + 1;
+        }
+        let size = self.shape[self.shape.len() - 2];
+        let (outer, inner) = (at / self.blocks_in(size), at % self.blocks_in(size) * self.deep);
+        outer * size + inner..outer * size + size.min(inner + self.deep)
+    }
+
+    /// How many blocks so many rows make.
+    pub fn blocks(&self, rows: usize) -> usize {
+        let size = if self.deep == 1 { 1 } else { self.shape[self.shape.len() - 2] };
+        rows / size.max(1) * self.blocks_in(size)
+    }
+
+    fn blocks_in(&self, size: usize) -> usize {
+        size.div_ceil(self.deep)
+    }
+
     fn steps_as_one(&self, outer: usize, inner: usize) -> bool {
         let size = self.shape[inner] as isize;
         self.tracks.iter().all(|track| track.strides[outer] == track.strides[inner] * size)
@@ -138,7 +191,7 @@ impl Space {
     /// A range of indices, with its first part looked up.
     pub fn extent(&self, indices: Range<usize>) -> Extent {
         let first = self.run_at(indices.start, indices.end);
-        Extent { indices, first }
+        Extent { indices, first, block: first.row..first.row + 1 }
     }
 
     /// From this index to the end of its row, or to `end`.
@@ -149,7 +202,7 @@ impl Space {
 
     /// The parts of single rows that make up an extent.
     pub fn runs(&self, extent: &Extent) -> impl Iterator<Item = Run> {
-        let Extent { indices: Range { start, end }, first } = extent.clone();
+        let (Range { start, end }, first) = (extent.indices.clone(), extent.first);
         let mut next = start;
         std::iter::from_fn(move || {
             (next < end).then(|| {
@@ -187,6 +240,8 @@ pub(crate) struct Run {
 pub(crate) struct Extent {
     pub indices: Range<usize>,
     pub first: Run,
+    /// The rows whose same part is gone over together with this one: they are one holder's.
+    pub block: Range<usize>,
 }
 
 impl Extent {

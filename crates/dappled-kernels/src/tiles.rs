@@ -22,8 +22,11 @@ impl Space {
             _ => (row.div_ceil(TILE), row.div_ceil(row.div_ceil(TILE)).next_multiple_of(8)),
         };
         let total = self.len();
-        let count = if row < SHORT_ROW { total.div_ceil(TILE) } else { total / row * in_row };
-        Tiles { space: self, numbers: 0..count, in_row, len }
+        let count = match row {
+            0..SHORT_ROW => total.div_ceil(TILE),
+            _ => self.blocks(total / row) * in_row,
+        };
+        Tiles { space: self, numbers: 0..count, done: 0, in_row, len }
     }
 }
 
@@ -31,7 +34,10 @@ impl Space {
 #[derive(Debug)]
 pub(crate) struct Tiles<'a> {
     space: &'a Space,
+    /// The tiles by number, or the blocks of those that go over rows together.
     numbers: Range<usize>,
+    /// How many tiles of the first block were handed out.
+    done: usize,
     in_row: usize,
     len: usize,
 }
@@ -51,7 +57,7 @@ impl<'a> Tiles<'a> {
         self.space
     }
 
-    /// How many are left.
+    /// How many are left, those that are not to be parted counted as one.
     pub fn left(&self) -> usize {
         self.numbers.len()
     }
@@ -68,15 +74,21 @@ impl Iterator for Tiles<'_> {
     type Item = Tile;
 
     fn next(&mut self) -> Option<Tile> {
-        let number = self.numbers.next()?;
         let size = self.space.row();
         if size < SHORT_ROW {
+            let number = self.numbers.next()?;
             let indices = number * TILE..((number + 1) * TILE).min(self.space.len());
             return Some(Tile(self.space.extent(indices)));
         }
-        let (row, part) = (number / self.in_row, number % self.in_row);
+        let number = self.numbers.clone().next()?;
+        let (block, part) = (self.space.block(number / self.in_row), number % self.in_row);
+        let row = block.start + self.done;
+        self.done += 1;
+        if self.done == block.len() {
+            (self.numbers.start, self.done) = (number + 1, 0);
+        }
         let (column, end) = ((part * self.len).min(size), ((part + 1) * self.len).min(size));
         let indices = row * size + column..row * size + end;
-        Some(Tile(Extent { indices, first: Run { row, column, len: end - column } }))
+        Some(Tile(Extent { indices, first: Run { row, column, len: end - column }, block }))
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use common::tables::{Operands, bytes, check, dtype, op, table};
 use common::{run_flagged, run_in};
 use dappled_kernels::element::{Element, typed};
-use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, Variant, apply_flagged};
+use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, Variant, apply};
 
 #[test]
 fn loops_are_numpys() {
@@ -162,7 +162,7 @@ fn applied(op: Op, dtype: DType, args: &[&[u8]]) -> Flags {
     let args: Vec<&[u8]> = args.iter().map(|arg| &arg[..]).collect();
     let out = Buffer::zeroed(op.result(dtype).itemsize());
     let out = &mut out.write().unwrap();
-    apply_flagged(op, dtype, &args, out).unwrap()
+    apply(op, dtype, &args, out).unwrap()
 }
 
 /// Runs each element alone, by a program and by `apply`, and compares what it signals.

@@ -172,7 +172,7 @@ proptest! {
     #[test]
     fn long_rows_are_cut_into_tiles(
         dice in prop::collection::vec(any::<Index>(), 80),
-        shape in prop::sample::select(vec![vec![63], vec![64], vec![513], vec![1025], vec![3, 65], vec![2, 520], vec![70, 3], vec![2, 5, 67]]),
+        shape in prop::sample::select(vec![vec![63], vec![64], vec![513], vec![1025], vec![3, 65], vec![2, 520], vec![70, 3], vec![2, 5, 67], vec![37, 66], vec![19, 2, 65]]),
     ) {
         check(&dice, &shape);
     }

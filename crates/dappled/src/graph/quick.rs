@@ -2,7 +2,7 @@
 //! C order in memory, and numbers.
 
 use dappled_kernels::element::word_bytes;
-use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, View, apply_flagged};
+use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, View, apply};
 
 use super::memory::small_memory;
 use super::notice::Request;
@@ -128,7 +128,7 @@ impl Here<'_> {
     }
 
     fn apply(&self, args: &[&[u8]]) -> Result<Flags, RunError> {
-        Ok(apply_flagged(self.op, self.dtype, args, &mut self.out.write()?)?)
+        Ok(apply(self.op, self.dtype, args, &mut self.out.write()?)?)
     }
 }
 

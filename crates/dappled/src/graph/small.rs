@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dappled_kernels::{Buffer, DType, Flags, Op, View, apply_flagged};
+use dappled_kernels::{Buffer, DType, Flags, Op, View, apply};
 
 use super::memory::small_memory;
 use super::node::{Arg, Few, State};
@@ -66,7 +66,7 @@ fn apply_to(op: Op, dtype: DType, args: &[Ready], out: &Buffer) -> Result<Flags,
     let claims = args.iter().map(|(buffer, _)| buffer.read()).collect::<Result<Few<_>, _>>()?;
     let slices = claims.iter().zip(args).map(|(claim, (_, bytes))| &claim[bytes.clone()]);
     let slices: Few<&[u8]> = slices.collect();
-    Ok(apply_flagged(op, dtype, &slices, &mut out.write()?)?)
+    Ok(apply(op, dtype, &slices, &mut out.write()?)?)
 }
 
 fn ready(
@@ -112,7 +112,7 @@ fn cast(
     (from, to): (DType, DType),
 ) -> Result<Ready, RunError> {
     let out = Buffer::zeroed(bytes.len() / from.itemsize() * to.itemsize());
-    let flags = apply_flagged(Op::Cast(to), from, &[&buffer.read()?[bytes]], &mut out.write()?)?;
+    let flags = apply(Op::Cast(to), from, &[&buffer.read()?[bytes]], &mut out.write()?)?;
     session.notices().add("cast", flags, None);
     Ok(all(out))
 }
