@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::space::{Extent, Run, Space, Track};
+use crate::turn::Turn;
 
 /// An operand of a run. The memory of all indices of the space is claimed while it lives.
 #[derive(Clone, Copy)]
@@ -42,21 +43,19 @@ impl Lane<'_> {
     pub fn gather_block(&self, extent: &Extent, out: &mut [u8]) {
         let Run { column, len, .. } = extent.first;
         let (first, rows) = (extent.block.start, extent.block.len());
-        let from = (self.start(Run { row: first, column, len }), self.track.row_stride());
         let pitch = pitch(len, self.track.itemsize);
         assert!(out.len() >= rows * pitch, "room for all rows");
-        let to = (out.as_mut_ptr(), pitch);
+        let turn = Turn {
+            from: self.start(Run { row: first, column, len }),
+            stride: self.track.row_stride(),
+            to: out.as_mut_ptr(),
+            pitch,
+            rows,
+            columns: len,
+        };
         // SAFETY: rows that lie beside each other, inside the claimed buffer; whoever holds a
         // tile holds all of its block, so no other thread writes them.
-        unsafe {
-            match self.track.itemsize {
-                1 => turn::<u8>(from, to, rows, len),
-                2 => turn::<u16>(from, to, rows, len),
-                4 => turn::<u32>(from, to, rows, len),
-                8 => turn::<u64>(from, to, rows, len),
-                _ => turn::<u128>(from, to, rows, len),
-            }
-        }
+        unsafe { turn.run(self.track.itemsize) }
     }
 
     /// Copies a register to the elements at these indices.
@@ -129,38 +128,4 @@ unsafe fn copy_items<const N: usize>(from: (*const u8, isize), to: (*mut u8, isi
 /// all meet in the same lines of the cache.
 pub(crate) fn pitch(len: usize, itemsize: usize) -> usize {
     (len * itemsize).next_multiple_of(64) + 64
-}
-
-/// Copies columns that are contiguous into rows that are, four by four: the compiler keeps those
-/// in its registers.
-///
-/// # Safety
-/// From each of the columns, a stride apart, `rows` items may be read; to each row, a pitch apart,
-/// as many as there are columns may be written.
-unsafe fn turn<T: Copy>(from: (*mut u8, isize), to: (*mut u8, usize), rows: usize, columns: usize) {
-    let source = |row: usize, column: usize| {
-        from.0.wrapping_offset(column as isize * from.1).cast::<T>().wrapping_add(row)
-    };
-    let target =
-        |row: usize, column: usize| to.0.wrapping_add(row * to.1).cast::<T>().wrapping_add(column);
-    let (even_rows, even_columns) = (rows / 4 * 4, columns / 4 * 4);
-    // SAFETY: the caller's promise; what is read unaligned needs no alignment.
-    unsafe {
-        for column in (0..even_columns).step_by(4) {
-            for row in (0..even_rows).step_by(4) {
-                let read = |at: usize| source(row, column + at).cast::<[T; 4]>().read_unaligned();
-                let block: [[T; 4]; 4] = std::array::from_fn(read);
-                for at in 0..4 {
-                    let line: [T; 4] = std::array::from_fn(|column| block[column][at]);
-                    target(row + at, column).cast::<[T; 4]>().write_unaligned(line);
-                }
-            }
-        }
-        for column in 0..columns {
-            let first = if column < even_columns { even_rows } else { 0 };
-            for row in first..rows {
-                target(row, column).write_unaligned(source(row, column).read_unaligned());
-            }
-        }
-    }
 }

@@ -9,7 +9,7 @@
 //! view, overlap      strided views; may two of them touch the same byte?
 //! op, program        a fused expression as a program over registers, and what is legal
 //! space, tiles       the indices of a run, cut into tiles that share nothing
-//! lane               an operand's memory along them
+//! lane, turn         an operand's memory along them; what lies across them
 //! bind               operands checked against a program, their memory claimed
 //! rewrite            cheaper operations of the same bits
 //! flags              what operations signal besides their values
@@ -47,6 +47,7 @@ mod slot;
 mod space;
 mod tiles;
 pub mod tree;
+mod turn;
 mod view;
 
 pub use apply::apply;

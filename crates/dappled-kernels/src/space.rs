@@ -10,7 +10,7 @@ use crate::{Axes, View};
 const LINE: usize = 64;
 
 /// Bytes beside each other that are worth a jump.
-const WORTH: usize = 2 * LINE;
+const WORTH: usize = 4 * LINE;
 
 /// Where the elements of one operand lie in the indices of a [`Space`].
 #[derive(Clone, Debug)]
