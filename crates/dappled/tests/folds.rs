@@ -6,6 +6,7 @@ mod numpy;
 use dappled::graph::{Array, Folding, GraphError, Limits, Session};
 use dappled_fabric::Threads;
 use dappled_kernels::{DType, Fold, Op};
+use num_complex::Complex64;
 use numpy::dice::Dice;
 use numpy::twins::{Command, SHAPES, Twin, World, command, limits, ranks, values};
 use numpy::value::apply;
@@ -144,5 +145,26 @@ fn folds_of_one_value() {
         for found in found {
             assert_eq!(found, [one(3.0000000000000013, 7), one(0.7, 30), one(21.0, 1)]);
         }
+    }
+}
+
+/// Of several NaNs NumPy gives the first, and their other parts tell them apart.
+#[test]
+fn the_first_of_complex_nans_stays() {
+    let mut numbers: Vec<Complex64> = (0..40).map(|at| Complex64::new(at as f64, 0.0)).collect();
+    [37, 9, 14, 26].iter().for_each(|&at| numbers[at] = Complex64::new(f64::NAN, at as f64));
+    let (dtype, axes) = (DType::Complex128, vec![0, 1]);
+    for seed in 0..60 {
+        let fold = [Fold::Minimum, Fold::Maximum][seed as usize % 2];
+        let distribution = Dice(seed).distribution(&[8, 5], 4);
+        let found = Threads::run(4, |fabric| {
+            let limits = Limits { whole_below: 0, at_once: 0 };
+            let session = Session::with_limits(Box::new(fabric), limits);
+            let array = Array::from_slice(&session, &[8, 5], &numbers);
+            let array = array.redistributed(&distribution).unwrap();
+            let folding = Folding { fold, axes: axes.clone(), dtype, initial: None };
+            array.fold(&folding).unwrap().to_vec::<Complex64>().unwrap()[0].im
+        });
+        assert_eq!(found, [9.0; 4], "{fold:?} in {distribution:?}");
     }
 }

@@ -133,11 +133,14 @@ fn kept(target: &Distribution, axes: &[usize]) -> Distribution {
     target.slice(&key).expect("the labels were checked when the values were moved")
 }
 
-/// All axes go, and the order does not matter: the ranks' results are folded.
+/// All axes go, and where parts are cut does not matter: the ranks' results are folded.
 fn each(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
     let lies = lies(session, &values);
     let is_padded = (0..values.shape.len()).any(|axis| lies.is_padded(axis));
-    let target = if is_padded { for_reduction(&lies, &folding.axes) } else { lies };
+    // Of several complex NaNs, and of equal numbers with zeros of both signs, the first one stays.
+    let in_order = matches!(folding.dtype, DType::Complex64 | DType::Complex128);
+    let moves = is_padded || in_order;
+    let target = if moves { for_reduction(&lies, &folding.axes) } else { lies };
     let values = here(session, values, &target)?;
     let local = target.local_shape(session.fabric().rank());
     let local: Vec<usize> = local.iter().map(|&length| length as usize).collect();
