@@ -1,6 +1,6 @@
 //! One operation over contiguous memory, at once: what small arrays and scalars need.
 
-use crate::kernels::{Variant, hardware, kernel, status};
+use crate::kernels::{Ready, status};
 use crate::{DType, Error, Flags, Op, Scalar};
 
 /// Runs one operation on contiguous elements, on this thread, without allocating anything, and
@@ -18,29 +18,21 @@ use crate::{DType, Error, Flags, Op, Scalar};
 /// # Ok::<(), dappled_kernels::Error>(())
 /// ```
 pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<Flags, Error> {
-    if args.len() != op.arity() {
+    let ready = Ready::find(op, dtype)?;
+    if args.len() != usize::from(ready.arity) {
         return Err(Error::Arity { op, found: args.len() });
     }
-    if !op.has_loop(dtype) {
-        return Err(Error::NoLoop { op, dtype });
-    }
-    let len = out.len() / op.result(dtype).itemsize();
-    for (at, arg) in args.iter().enumerate() {
-        assert_eq!(
-            arg.len(),
-            len * op.argument(dtype, at).itemsize(),
-            "{op}: equally many elements"
-        );
-    }
-    let (kernel, watched) = (kernel(op, dtype, Variant::chosen()), hardware(op, dtype));
-    if watched.is_empty() {
-        // SAFETY: `kernel` returns only what this CPU can run.
-        return Ok(unsafe { kernel(args, out) });
+    let len = out.len() >> ready.result;
+    let fits = args.iter().zip(ready.args).all(|(arg, size)| arg.len() == len << size);
+    assert!(fits, "{op}: equally many elements");
+    if ready.hardware.is_empty() {
+        // SAFETY: `Ready` has only what this CPU can run.
+        return Ok(unsafe { (ready.kernel)(args, out) });
     }
     status::clear();
     // SAFETY: as above.
-    let flags = unsafe { kernel(args, out) };
-    Ok(flags | status::take() & watched)
+    let flags = unsafe { (ready.kernel)(args, out) };
+    Ok(flags | status::take() & ready.hardware)
 }
 
 impl Scalar {

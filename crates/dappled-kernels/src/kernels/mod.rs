@@ -18,6 +18,7 @@ mod math;
 pub(crate) mod ops;
 mod parts;
 mod product;
+mod ready;
 mod runs;
 mod signals;
 pub(crate) mod status;
@@ -34,6 +35,7 @@ use crate::{DType, Flags, Op};
 pub(crate) use self::extreme::{Finder, Record};
 pub(crate) use self::fold::{Cuts, Folder, Spacing, State};
 pub(crate) use self::loops::Kernel;
+pub(crate) use self::ready::Ready;
 pub(crate) use self::signals::hardware;
 pub use self::variant::Variant;
 

@@ -14,6 +14,7 @@ pub(crate) fn hardware(op: Op, dtype: DType) -> Flags {
     let inexact = matches!(dtype.kind(), Kind::Float | Kind::Complex);
     let arithmetic = match op {
         Add | Subtract | Multiply | Square | Sqrt | Deg2Rad | Rad2Deg => true,
+        UnfusedMultiply | UnfusedSquare => true,
         // The loops of complex numbers watch themselves.
         Divide | Reciprocal => dtype.kind() == Kind::Float,
         // To float16 and to integers it is seen from the values.

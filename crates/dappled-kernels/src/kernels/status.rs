@@ -25,8 +25,15 @@ mod x86_64 {
         value
     }
 
+    // Writing it is slow, and where nothing was raised not needed.
     pub fn clear() {
-        let value = control() & !STICKY;
+        let value = control();
+        if value & WATCHED != 0 {
+            write(value & !STICKY);
+        }
+    }
+
+    fn write(value: u32) {
         // SAFETY: only the sticky flags change, which code may do at any time; no trap is
         // unmasked, no rounding changed.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &value, options(nostack)) };

@@ -7,7 +7,7 @@ use std::fmt;
 
 use self::rule::Loops;
 pub use self::table::Op;
-use crate::dtype::{DType, Kind};
+use crate::dtype::DType;
 use crate::promote::{Casting, can_cast};
 
 /// What the table says of an operation.
@@ -15,7 +15,17 @@ pub(crate) struct Row {
     pub name: &'static str,
     pub arity: usize,
     pub loops: Loops,
+    /// Those of them that are here.
+    pub native: Loops,
     pub gives: Gives,
+}
+
+impl Row {
+    const fn new(op: Op, name: &'static str, arity: usize, loops: Loops, gives: Gives) -> Self {
+        let native = if op.is_function() { loops.without(DType::Complex64) } else { loops };
+        let native = if op.is_function() { native.without(DType::Complex128) } else { native };
+        Self { name, arity, loops, native, gives }
+    }
 }
 
 /// The dtype of a result.
@@ -48,8 +58,7 @@ impl Op {
     /// the functions of complex numbers: those are left to NumPy.
     #[inline]
     pub const fn has_loop(self, dtype: DType) -> bool {
-        let missing = matches!(dtype.kind(), Kind::Complex) && self.is_function();
-        self.row().loops.contains(dtype) && !missing
+        self.row().native.contains(dtype)
     }
 
     /// The dtype in which NumPy computes it for arguments that meet in this one; None where

@@ -23,6 +23,10 @@ impl Loops {
         Self(set)
     }
 
+    pub const fn without(self, dtype: DType) -> Self {
+        Self(self.0 & !(1 << dtype as u8))
+    }
+
     pub const fn contains(self, dtype: DType) -> bool {
         self.0 >> dtype as u8 & 1 == 1
     }

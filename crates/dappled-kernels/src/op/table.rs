@@ -35,15 +35,33 @@ macro_rules! operations {
             /// All but the casts.
             pub const PLAIN: [Op; [$($name),*].len() + 1] = [$(Op::$Name,)* Op::Select];
 
-            #[inline(always)] // So that who wants one column gets a table of that column.
-            pub(crate) const fn row(self) -> Row {
-                let (name, arity, loops, gives) = match self {
-                    $(Op::$Name => ($name, $arity, $loops, Gives::$gives),)*
-                    Op::Select => ("select", 3, ALL, Gives::Same),
-                    Op::Cast(_) => ("cast", 1, ALL, Gives::Same),
-                };
-                Row { name, arity, loops, gives }
+            const ROWS: [Row; Op::PLAIN.len() + 1] = [
+                $(Row::new(Op::$Name, $name, $arity, $loops, Gives::$gives),)*
+                Row::new(Op::Select, "select", 3, ALL, Gives::Same),
+                Row::new(Op::Cast(DType::Bool), "cast", 1, ALL, Gives::Same),
+            ];
+
+            /// Its place in [`Op::PLAIN`]; all casts come after them.
+            #[inline]
+            pub(crate) const fn number(self) -> usize {
+                match self {
+                    $(Op::$Name => Numbers::$Name as usize,)*
+                    Op::Select => Numbers::Select as usize,
+                    Op::Cast(_) => Op::PLAIN.len(),
+                }
             }
+
+            #[inline]
+            pub(crate) const fn row(self) -> &'static Row {
+                const ROWS: &[Row] = &Op::ROWS;
+                &ROWS[self.number()]
+            }
+        }
+
+        /// The operations counted.
+        enum Numbers {
+            $($Name,)*
+            Select,
         }
     };
 }
@@ -104,6 +122,13 @@ operations! {
     Real = "real"(1), COMPLEX => Parts;
     /// Not a ufunc: `numpy.imag` of a complex array.
     Imag = "imag"(1), COMPLEX => Parts;
+    /// NumPy's loop without fused multiply-adds, which it runs where complex64 lies backwards: it
+    /// is for the caller to ask for it then.
+    UnfusedMultiply = "multiply"(2), COMPLEX => Same;
+    /// The same of squares: also where neither number nor result is contiguous.
+    UnfusedSquare = "square"(1), COMPLEX => Same;
+    /// The same of absolute values.
+    UnfusedAbsolute = "absolute"(1), COMPLEX => Parts;
     Not = "invert"(1), BITS => Same;
     BitwiseCount = "bitwise_count"(1), INTEGERS => Count;
     LogicalNot = "logical_not"(1), ALL => Truth;

@@ -8,6 +8,7 @@ use super::node::{Arg, Few, Map, Node, State};
 use super::notice::Request;
 use super::session::HEAVIEST;
 use super::small::computed;
+use super::unfused::as_numpy;
 use super::{Array, GraphError, Session};
 use crate::view::{self, moved, permuted};
 
@@ -100,6 +101,8 @@ pub fn update(
 ) -> Result<(), GraphError> {
     let session = target.session();
     let args: Few<Arg> = operands.iter().map(|operand| operand.arg(target.shape())).collect();
+    let request =
+        Request { op: as_numpy(request.op, dtype, &args, Some(target.view())), ..request };
     let base = View::c_order(request.op.result(dtype), target.shape());
     let small = base.len() <= session.limits().at_once;
     let state = match small
@@ -167,7 +170,8 @@ fn element_wise(
     shape: &[usize],
     at_once: bool,
 ) -> Result<Array, GraphError> {
-    let Asked { request, dtype, args } = asked;
+    let Asked { mut request, dtype, args } = asked;
+    request.op = as_numpy(request.op, dtype, &args, None);
     let base = View::c_order(request.op.result(dtype), shape);
     let small = base.len() <= session.limits().at_once;
     if small && let Some(memory) = computed(session, &request, dtype, &args, base.len())? {

@@ -49,6 +49,7 @@ mod spread;
 mod spread_fold;
 mod spread_sum;
 mod tag;
+mod unfused;
 mod versions;
 
 pub use array::Array;
