@@ -9,7 +9,8 @@ import pytest
 from compare import difference
 from values import NATIVE, numbers
 
-FOLDS = "add multiply minimum maximum logical_and logical_or bitwise_or bitwise_xor fmin".split()
+FOLDS = ["add", "multiply", "minimum", "maximum", "fmin"]
+FOLDS += ["logical_and", "logical_or", "bitwise_or", "bitwise_xor"]
 METHODS = ["reduce", "accumulate"]
 
 

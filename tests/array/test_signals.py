@@ -38,7 +38,7 @@ MODES = ["ignore", "warn", "raise", "call", "log"]
 
 
 def told(np, program, size, mode, action):
-    """What is warned, called, or raised; a result is used at once. Ours names the program's line."""
+    """What is warned, called, or raised; a result is used at once. Ours name the line."""
     calls, raised = Calls(), None
     with warnings.catch_warnings(record=True) as caught, numpy.errstate(all=mode, call=calls):
         warnings.simplefilter(action)

@@ -58,13 +58,10 @@ def test_bits_of_every_direction(shape: tuple[int, ...], dtype: str) -> None:
 @pytest.mark.parametrize("shape", [(9000,), (6, 8), (3, 5000)])
 def test_bits_in_place(shape: tuple[int, ...], dtype: str) -> None:
     every = list(itertools.product(STEPS, repeat=len(shape)))
-    for steps, square in itertools.product(itertools.product(every, every), [False, True]):
+    for steps in itertools.product(every, every):
         theirs = operands(shape, dtype)
         ours = tuple(dappled.array(array) for array in theirs)
-        for np, arrays in ((numpy, theirs), (dappled, ours)):
+        for arrays in (theirs, ours):
             a, b = views(arrays, shape, steps)
-            if square:
-                np.square(a, out=a)
-            else:
-                a *= b
-        assert numpy.asarray(ours[0]).tobytes() == theirs[0].tobytes(), (steps, square)
+            a *= b
+        assert numpy.asarray(ours[0]).tobytes() == theirs[0].tobytes(), steps
