@@ -45,4 +45,4 @@ for _ in range(steps):
 swiftness = np.where(cylinder, np.nan, np.hypot(flow[0], flow[1]))
 print(f"mean density {density.mean():.9f}, swiftest {np.nanmax(swiftness):.6f}")
 np.save("boltzmann.npy", swiftness)
-plt.imsave("boltzmann.png", swiftness.T, cmap="viridis")
+plt.imsave("boltzmann.png", swiftness.T, cmap="viridis", vmin=0, vmax=2 * speed)

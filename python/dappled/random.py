@@ -4,7 +4,8 @@
 """
 
 from dappled._entropy import seeded, share_global_state, shared
-from dappled._parallel_random import ParallelGenerator, or_parallel
+from dappled._parallel_random import ParallelGenerator as ParallelGenerator
+from dappled._parallel_random import or_parallel
 from dappled._submodule import submodule
 
 __getattr__, __dir__, __all__ = submodule(__name__)
