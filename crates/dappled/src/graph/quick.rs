@@ -2,7 +2,7 @@
 //! the shape of the result, and numbers.
 
 use dappled_kernels::element::word_bytes;
-use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, View, apply};
+use dappled_kernels::{Buffer, DType, Flags, Kind, Op, Scalar, View, apply};
 
 use super::memory::{keep_small, small_memory};
 use super::notice::Request;
@@ -61,9 +61,9 @@ pub fn quick_alike(op: Op, array: &Array, beside: Beside<'_>) -> Result<Option<A
 /// The same written over the array; false if this is not the commonest case.
 pub fn quick_over(op: Op, target: &Array, beside: Beside<'_>) -> Result<bool, GraphError> {
     let view = target.view();
-    // An integer power may raise instead of writing.
-    let raises = op == Op::Power && view.dtype.is_integral();
-    if raises
+    // An integer power may raise instead of writing; of complex numbers see `unfused`.
+    let other = (op == Op::Power && view.dtype.is_integral()) || view.dtype.kind() == Kind::Complex;
+    if other
         || !view.is_contiguous()
         || !op.has_loop(view.dtype)
         || op.result(view.dtype) != view.dtype
@@ -140,7 +140,8 @@ fn plain_memory(array: &Array, like: &View) -> Result<Option<(Buffer, usize)>, G
         return Ok(aligned.then_some((memory, view.offset)));
     }
     let Some(seen) = view.broadcast(&like.shape) else { return Ok(None) };
-    if memory_order(&[&seen], seen.shape.len()).is_some() {
+    // Which loop NumPy runs for complex numbers depends on how they lie.
+    if view.dtype.kind() == Kind::Complex || memory_order(&[&seen], seen.shape.len()).is_some() {
         return Ok(None);
     }
     let Some(memory) = memory() else { return Ok(None) };
