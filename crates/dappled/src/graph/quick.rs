@@ -11,8 +11,8 @@ use super::{Array, Given, GraphError};
 use crate::run::RunError;
 use crate::view::memory_order;
 
-/// Bytes of a number repeated that need no memory of their own.
-const ROOM: usize = 1024;
+/// Bytes of a number repeated: few steps, and little to fill for a small array.
+const ROOM: usize = 2048;
 
 /// What an array meets in an operation.
 #[derive(Clone, Copy)]
@@ -169,13 +169,21 @@ impl Here<'_> {
         self.apply(&[first, self.elements(&second, offset, len)])
     }
 
+    /// With a number, repeated for a part of the array at a time.
     fn number(&self, len: usize, number: Scalar, before: bool) -> Result<Flags, RunError> {
-        let memory = self.memory.read()?;
-        let array = self.elements(&memory, self.offset, len);
-        repeated(number, array.len(), |number| match before {
-            true => self.apply(&[number, array]),
-            false => self.apply(&[array, number]),
-        })
+        let (memory, mut out) = (self.memory.read()?, self.out.write()?);
+        let (item, result) = (self.dtype.itemsize(), self.op.result(self.dtype).itemsize());
+        let mut room = [0u64; ROOM / 8];
+        let room = &mut word_bytes(&mut room)[..ROOM.min(len * item)];
+        number.fill(room);
+        let parts = self.elements(&memory, self.offset, len).chunks(ROOM);
+        let mut flags = Flags::NONE;
+        for (part, out) in parts.zip(out.chunks_mut(ROOM / item * result)) {
+            let number = &room[..part.len()];
+            let args = if before { [number, part] } else { [part, number] };
+            flags |= apply(self.op, self.dtype, &args, out)?;
+        }
+        Ok(flags)
     }
 
     fn elements<'b>(&self, memory: &'b [u8], offset: usize, len: usize) -> &'b [u8] {
@@ -185,16 +193,4 @@ impl Here<'_> {
     fn apply(&self, args: &[&[u8]]) -> Result<Flags, RunError> {
         Ok(apply(self.op, self.dtype, args, &mut self.out.write()?)?)
     }
-}
-
-/// A number as often as there are elements.
-fn repeated<T>(number: Scalar, bytes: usize, act: impl FnOnce(&[u8]) -> T) -> T {
-    if bytes > ROOM {
-        let memory = Buffer::full(number, bytes / number.dtype().itemsize());
-        return act(&memory.read().expect("nobody else has it"));
-    }
-    let mut room = [0u64; ROOM / 8];
-    let room = &mut word_bytes(&mut room)[..bytes];
-    number.fill(room);
-    act(room)
 }
