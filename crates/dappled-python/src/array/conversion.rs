@@ -22,10 +22,11 @@ pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>, fresh: bool) -> PyResult<Bo
     let py = array.py();
     let session = session(py)?;
     let memory = borrowed(array);
-    if fresh && session.fabric().size() == 1 {
-        if let Some((memory, view)) = memory {
-            return Bound::new(py, NdArray::owned(Array::adopted(session, memory, view)));
-        }
+    if fresh
+        && session.fabric().size() == 1
+        && let Some((memory, view)) = memory
+    {
+        return Bound::new(py, NdArray::owned(Array::adopted(session, memory, view)));
     }
     let writeable: bool = array.getattr("flags")?.getattr("writeable")?.extract()?;
     let base = array.getattr("base")?;

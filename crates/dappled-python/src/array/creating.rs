@@ -109,8 +109,8 @@ pub fn eye<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
     let small = |length: Bound<'py, PyAny>| {
         length.extract::<u64>().is_ok_and(|length| length.saturating_mul(length) <= limit)
     };
-    let numbers = call.args.iter().filter(|number| number.is_exact_instance_of::<PyInt>());
-    match call.kwargs.is_none() && !call.args.is_empty() && numbers.map(small).all(|small| small) {
+    let mut numbers = call.args.iter().filter(|number| number.is_exact_instance_of::<PyInt>());
+    match call.kwargs.is_none() && !call.args.is_empty() && numbers.all(small) {
         true => by_numpy(call, numpy),
         false => Ok(None),
     }

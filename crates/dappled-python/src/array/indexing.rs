@@ -3,10 +3,11 @@
 use dappled::graph::{Array, Operand};
 use dappled::protocol::slice::Item;
 use dappled::view::{Indexed, indexed};
-use dappled_kernels::{Axes, Casting, DType, Kind, Scalar, View, Weak, can_cast};
+use dappled_kernels::{Casting, DType, Kind, Scalar, View, Weak, can_cast};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
+use smallvec::SmallVec;
 
 use super::class::{NdArray, element};
 use super::creating::fresh;
@@ -19,7 +20,7 @@ use super::{scalars, slow};
 use crate::errors::Raise;
 
 /// A key of basic indexing; None if it is another.
-fn basic(key: &Bound<'_, PyAny>) -> PyResult<Option<Axes<Item>>> {
+fn basic(key: &Bound<'_, PyAny>) -> PyResult<Option<SmallVec<[Item; 2]>>> {
     match key.cast::<PyTuple>() {
         Ok(items) => items.iter_borrowed().map(|part| item(&part)).collect(),
         Err(_) => Ok(item(key)?.map(|item| [item].into_iter().collect())),

@@ -29,7 +29,7 @@ pub struct MemoryStats {
 /// More pieces of one length than this are given back.
 const KEPT: usize = 2;
 /// Smaller ones are kept by the thread that gave them back.
-pub(super) const WORTH: usize = 1 << 14;
+pub(super) const WORTH: usize = 1 << 18;
 /// So many small pieces a thread keeps: a chain of operations uses few at a time.
 const FEW: usize = 8;
 

@@ -88,12 +88,14 @@ impl Array {
             return Ok(None);
         };
         let sum = self.total(&of.sum(dtype))?;
-        let mean = self.quotient(sum, self.view().len() as i64);
+        // NumPy keeps the axes of a mean that it subtracts, and divides an array then.
+        let name = if of.moment == Moment::Mean { "scalar divide" } else { "divide" };
+        let mean = self.quotient(name, sum, self.view().len() as i64);
         if of.moment == Moment::Mean {
             return Ok(Some(mean));
         }
         let squares = squares(of, self, Given::Strong(mean))?;
-        let variance = self.quotient(squares.total(&of.sum(dtype))?, divisor);
+        let variance = self.quotient("scalar divide", squares.total(&of.sum(dtype))?, divisor);
         Ok(Some(match of.moment {
             Moment::Deviation(_) => root(variance),
             _ => variance,
@@ -101,12 +103,12 @@ impl Array {
     }
 
     /// NumPy's scalars: a float divided by an int64 is a float64, cast back.
-    fn quotient(&self, sum: Scalar, divisor: i64) -> Scalar {
+    fn quotient(&self, name: &'static str, sum: Scalar, divisor: i64) -> Scalar {
         let wide = sum.cast(DType::Float64).get::<f64>().unwrap_or(f64::NAN);
         let quotient = wide / divisor as f64;
         let is_exact = quotient.mul_add(divisor as f64, -wide) == 0.0;
         if quotient.abs() < f64::MIN_POSITIVE && !is_exact {
-            self.session().notices().add("scalar divide", Flags::UNDERFLOW, None);
+            self.session().notices().add(name, Flags::UNDERFLOW, None);
         }
         Scalar::new(quotient).cast(sum.dtype())
     }

@@ -2,7 +2,7 @@
 //! the shape of the result, and numbers.
 
 use dappled_kernels::element::word_bytes;
-use dappled_kernels::{Buffer, DType, Flags, Op, Scalar, View, apply};
+use dappled_kernels::{Buffer, DType, Flags, Kind, Op, Scalar, View, apply};
 
 use super::memory::{keep_small, small_memory};
 use super::notice::Request;
@@ -11,8 +11,8 @@ use super::{Array, Given, GraphError};
 use crate::run::RunError;
 use crate::view::memory_order;
 
-/// Bytes of a number repeated that need no memory of their own.
-const ROOM: usize = 1024;
+/// Bytes of a number repeated: few steps, and little to fill for a small array.
+const ROOM: usize = 2048;
 
 /// What an array meets in an operation.
 #[derive(Clone, Copy)]
@@ -61,9 +61,9 @@ pub fn quick_alike(op: Op, array: &Array, beside: Beside<'_>) -> Result<Option<A
 /// The same written over the array; false if this is not the commonest case.
 pub fn quick_over(op: Op, target: &Array, beside: Beside<'_>) -> Result<bool, GraphError> {
     let view = target.view();
-    // An integer power may raise instead of writing.
-    let raises = op == Op::Power && view.dtype.is_integral();
-    if raises
+    // An integer power may raise instead of writing; of complex numbers see `unfused`.
+    let other = (op == Op::Power && view.dtype.is_integral()) || view.dtype.kind() == Kind::Complex;
+    if other
         || !view.is_contiguous()
         || !op.has_loop(view.dtype)
         || op.result(view.dtype) != view.dtype
@@ -140,7 +140,8 @@ fn plain_memory(array: &Array, like: &View) -> Result<Option<(Buffer, usize)>, G
         return Ok(aligned.then_some((memory, view.offset)));
     }
     let Some(seen) = view.broadcast(&like.shape) else { return Ok(None) };
-    if memory_order(&[&seen], seen.shape.len()).is_some() {
+    // Which loop NumPy runs for complex numbers depends on how they lie.
+    if view.dtype.kind() == Kind::Complex || memory_order(&[&seen], seen.shape.len()).is_some() {
         return Ok(None);
     }
     let Some(memory) = memory() else { return Ok(None) };
@@ -168,13 +169,21 @@ impl Here<'_> {
         self.apply(&[first, self.elements(&second, offset, len)])
     }
 
+    /// With a number, repeated for a part of the array at a time.
     fn number(&self, len: usize, number: Scalar, before: bool) -> Result<Flags, RunError> {
-        let memory = self.memory.read()?;
-        let array = self.elements(&memory, self.offset, len);
-        repeated(number, array.len(), |number| match before {
-            true => self.apply(&[number, array]),
-            false => self.apply(&[array, number]),
-        })
+        let (memory, mut out) = (self.memory.read()?, self.out.write()?);
+        let (item, result) = (self.dtype.itemsize(), self.op.result(self.dtype).itemsize());
+        let mut room = [0u64; ROOM / 8];
+        let room = &mut word_bytes(&mut room)[..ROOM.min(len * item)];
+        number.fill(room);
+        let parts = self.elements(&memory, self.offset, len).chunks(ROOM);
+        let mut flags = Flags::NONE;
+        for (part, out) in parts.zip(out.chunks_mut(ROOM / item * result)) {
+            let number = &room[..part.len()];
+            let args = if before { [number, part] } else { [part, number] };
+            flags |= apply(self.op, self.dtype, &args, out)?;
+        }
+        Ok(flags)
     }
 
     fn elements<'b>(&self, memory: &'b [u8], offset: usize, len: usize) -> &'b [u8] {
@@ -184,16 +193,4 @@ impl Here<'_> {
     fn apply(&self, args: &[&[u8]]) -> Result<Flags, RunError> {
         Ok(apply(self.op, self.dtype, args, &mut self.out.write()?)?)
     }
-}
-
-/// A number as often as there are elements.
-fn repeated<T>(number: Scalar, bytes: usize, act: impl FnOnce(&[u8]) -> T) -> T {
-    if bytes > ROOM {
-        let memory = Buffer::full(number, bytes / number.dtype().itemsize());
-        return act(&memory.read().expect("nobody else has it"));
-    }
-    let mut room = [0u64; ROOM / 8];
-    let room = &mut word_bytes(&mut room)[..bytes];
-    number.fill(room);
-    act(room)
 }

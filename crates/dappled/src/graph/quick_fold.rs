@@ -9,6 +9,7 @@ use dappled_kernels::{
 use super::memory::small_memory;
 use super::{Array, Folding, GraphError, Session};
 use crate::run::RunError;
+use crate::view::memory_order;
 
 impl Array {
     /// [`Array::fold`], with fewer steps for a small array that is ready.
@@ -39,7 +40,8 @@ impl Array {
 fn ready(array: &Array, folding: &Folding) -> Option<Buffer> {
     let (session, view) = (array.session(), array.view());
     let small = (1..=session.limits().at_once).contains(&view.len());
-    if !small || view.dtype != folding.dtype {
+    // NumPy's result lies as its argument does: here in C order.
+    if !small || view.dtype != folding.dtype || memory_order(&[view], view.shape.len()).is_some() {
         return None;
     }
     array.versions.with_current(|node| node.whole_memory().cloned())

@@ -38,7 +38,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { whole_below: 1 << 17, at_once: 4096 }
+        Self { whole_below: 1 << 17, at_once: 1 << 14 }
     }
 }
 
