@@ -1,6 +1,8 @@
 """`dappled run --as-numpy`: NumPy means dappled in a program, and NumPy in its libraries."""
 
 import os
+import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -106,6 +108,16 @@ def test_every_way_to_run_a_program(folder):
 def test_on_several_ranks(folder):
     done = run(folder, "-n", 2, "--as-numpy", folder / "program.py", DAPPLED_WHOLE_BELOW="0")
     assert (done.returncode, done.stdout) == (3, "__main__ 2\n"), done.stderr
+
+
+@needs_mpi
+def test_a_users_program_prints_the_same():
+    program = str(Path(__file__).parent / "numpy_program.py")
+    plain = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
+    variables = {"DAPPLED_WHOLE_BELOW": "0", "DAPPLED_FALLBACK": "quiet"}
+    for ranks in (1, 3):
+        done = dappled("run", "-n", ranks, "--as-numpy", program, **variables)
+        assert (done.returncode, done.stdout) == (0, plain.stdout), done.stderr
 
 
 # A program that ends badly, and what Python says of it: the same, line by line.

@@ -83,9 +83,11 @@ def _share_cores() -> None:
 def _leave() -> None:
     """Waits for the others, which should be at their end as well: if not, that is no good end."""
     unhandled = getattr(sys, "last_value", None) is not None
+    status = _status or int(unhandled)
     _flush()
+    tell(f"leaving {status}")
     try:
-        _core.leave(_status or int(unhandled))
+        _core.leave(status)
     except RuntimeError as error:
         sys.excepthook(type(error), error, None)
     else:

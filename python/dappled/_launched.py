@@ -21,7 +21,7 @@ _process = os.getpid()
 
 
 def tell(word: str) -> None:
-    """Says that this rank has `joined`, `failed` or `left` the job."""
+    """Says that this rank has `joined` or `left` the job, has `failed`, or is `leaving` it."""
     if _place is not None and os.getpid() == _process:
         with contextlib.suppress(OSError):  # nobody listens any more
             os.write(_place, f"{word}\n".encode())

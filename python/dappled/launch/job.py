@@ -184,7 +184,7 @@ class Job:
         """The exit status; what was not good is said once."""
         if self._interrupted:
             return 128 + self._interrupted
-        if bad := self._records.first_bad:
+        if bad := self._records.reason(status):
             if not self._records.is_intended:
                 self._say_why(bad.rank, bad.text)
             return bad.status

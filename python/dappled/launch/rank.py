@@ -134,9 +134,11 @@ class Rank:
                     awaited.unregister(place)
 
     def _mark(self, words: bytes) -> None:
-        self._marks |= {*words.decode().split()}
-        if b"failed" in words:  # said now: mpiexec is about to kill all ranks
-            self._say("failed", 1)
+        for line in words.decode().splitlines():
+            word, _, number = line.partition(" ")
+            self._marks.add(word)
+            if word in ("failed", "leaving"):  # said now: mpiexec may be about to kill all ranks
+                self._say(word, int(number or 1))
 
     def _ended(self, status: int) -> int:
         if status < 0:

@@ -1,8 +1,8 @@
 """What the ranks said about themselves, and what follows from it: the reason and the status.
 
-A record is a rank, a word and a number: `started` a process; `failed` with an exception; ended with
-a status, by an `exit` that all ranks agreed on, `early` or, where Dappled was never imported,
-`plain`; ended by a `signal`.
+A record is a rank, a word and a number: `started` a process; `failed` with an exception; `leaving`
+with a status, which the other ranks may not survive; ended with a status, by an `exit` that all
+agreed on, `early` or, where Dappled was never imported, `plain`; ended by a `signal`.
 The first record that is no good tells what happened: the ranks that end after it were ended.
 """
 
@@ -63,6 +63,7 @@ class Records:
     ranks: int
     processes: dict[int, int] = field(default_factory=dict)
     first_bad: Record | None = None
+    first_leaving: Record | None = None
     ended: dict[int, Record] = field(default_factory=dict)
     _rest: bytes = b""
 
@@ -80,11 +81,17 @@ class Records:
             self.ended[record.rank] = record
         if record.is_bad and self.first_bad is None:
             self.first_bad = record
+        if record.word == "leaving" and record.number > 0 and self.first_leaving is None:
+            self.first_leaving = record
 
     @property
     def all_started(self) -> bool:
         """Whether every rank has a program that runs here, or has run."""
         return len(self.processes) == self.ranks
+
+    def reason(self, status: int) -> Record | None:
+        """What happened, where the job ended with this status."""
+        return self.first_bad or (self.first_leaving if status != 0 else None)
 
     @property
     def must_end(self) -> bool:

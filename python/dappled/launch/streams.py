@@ -76,4 +76,6 @@ def beyond(said: bytes, rank: int, known: bytes) -> str:
 
 
 def _lines(data: bytes) -> list[str]:
-    return data.decode(errors="replace").splitlines(keepends=True)
+    """All lines but that by which MPICH says of an abort that it is one."""
+    lines = data.decode(errors="replace").splitlines(keepends=True)
+    return [line for line in lines if not line.startswith("Abort(")]
