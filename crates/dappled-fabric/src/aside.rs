@@ -79,8 +79,11 @@ impl<W: Wire> Ledger<W> {
     }
 
     /// Tells the ranks that a post waits for what this rank has done so far: if they have done
-    /// something else, they say so.
+    /// something else, they say so. A rank that leaves has said all in its farewell.
     pub fn ask_about(&mut self, post: u64) {
+        if self.leaving.is_some() {
+            return;
+        }
         let rank = self.rank;
         for peer in self.awaited_by(post).into_iter().filter(|&peer| peer != rank) {
             self.tell(peer, Kind::Asks, "");
@@ -102,7 +105,8 @@ impl<W: Wire> Ledger<W> {
         Notice { rank, kind, log: self.logbook.last(), leaving, reason, told }
     }
 
-    /// All have left: have they done the same, and is nothing on its way that was said aside?
+    /// All have left: have they done the same, and is nothing on its way that was said aside? Not
+    /// to this rank, and not from it: a long notice goes only while both sides poll.
     pub fn parting(&mut self) -> Result<bool, FabricError> {
         self.hear();
         let own = self.notice(Kind::Leaves, "", self.rank);
@@ -111,8 +115,9 @@ impl<W: Wire> Ledger<W> {
         all.insert(self.rank, &own);
         let heard = |peer: &u64| self.asides.get(peer).map_or(0, |asides| asides.heard);
         let all_heard = self.farewells.iter().all(|(peer, notice)| heard(peer) >= notice.told);
+        let all_said = all_heard && self.wire.is_heard();
         let parted = parted(&all);
         self.failed = self.failed.take().or(parted);
-        self.failed.clone().map_or(Ok(all_heard), Err)
+        self.failed.clone().map_or(Ok(all_said), Err)
     }
 }

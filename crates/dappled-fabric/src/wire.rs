@@ -40,4 +40,9 @@ pub(crate) trait Wire: Send + 'static {
 
     /// Something that was said aside to this rank, if there is any.
     fn hear(&mut self) -> Result<Option<Notice>, FabricError>;
+
+    /// Has the fabric, or the receiver, taken all that this rank said aside?
+    fn is_heard(&self) -> bool {
+        true
+    }
 }

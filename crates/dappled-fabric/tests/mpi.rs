@@ -69,7 +69,9 @@ fn perform(task: &str, fabric: &dyn Fabric) {
             let tag = fabric.note(1, Place::new("job.rs:1"));
             drop(fabric.post(tag, vec![(1, vec![0; 50_000])], vec![]));
         }
-        ("do more", 0) => drop(fabric.note(1, Place::new("job.rs:1"))),
+        ("do more", 0) => {
+            fabric.note(1, Place::new("job.rs:1"));
+        }
         ("send too much" | "do more", _) => (),
         ("wait in a circle", _) => wait_in_a_circle(fabric),
         ("fail", 1) => drop(fabric.leave(4)),
@@ -86,6 +88,14 @@ fn perform(task: &str, fabric: &dyn Fabric) {
             barrier(fabric);
         }
         ("stall", _) => barrier(fabric),
+        ("ask", rank) => {
+            // A long notice: as many operations as are kept, with long places.
+            for _ in 0..40 {
+                fabric.note(1, Place::new(&"a long place ".repeat(20)));
+            }
+            thread::sleep(Duration::from_millis(if rank == 1 { 1500 } else { 0 }));
+            barrier(fabric);
+        }
         ("abort", 1) => fabric.abort(7),
         ("abort", _) => barrier(fabric),
         _ => panic!("no task {task}"),
@@ -135,6 +145,13 @@ fn a_stalled_wait_says_so_and_goes_on() {
     assert!(output.status.success() && shown(&output).contains(reason), "{}", shown(&output));
 }
 
+/// Who waits for more than a second asks; over sockets that takes both sides, until the end.
+#[test]
+fn what_was_asked_is_heard_before_the_end() {
+    let Some(output) = job("ask", 3) else { return };
+    assert!(output.status.success(), "{}", shown(&output));
+}
+
 #[test]
 fn a_process_that_was_not_launched_loads_no_mpi() {
     if env::var("DAPPLED_TEST_RANK_DOES").is_err() {
@@ -152,6 +169,9 @@ fn job(task: &str, ranks: usize) -> Option<Output> {
     command.args(["-n", &ranks.to_string()]).arg(env::current_exe().unwrap());
     command.args(["one_rank", "--exact", "--nocapture", "--test-threads=1"]);
     command.env("DAPPLED_TEST_RANK_DOES", task);
+    if task == "ask" {
+        command.envs([("MPIR_CVAR_NUM_CLIQUES", "2"), ("UCX_TLS", "tcp,self")]);
+    }
     if let Ok(library) = env::var("DAPPLED_TEST_MPI_LIBRARY") {
         command.env("DAPPLED_MPI_LIBRARY", library);
     }

@@ -27,7 +27,6 @@ unsafe impl<H: Handle> Send for Flight<H> {}
 /// Where a flight goes to or comes from.
 #[derive(Clone, Copy)]
 pub(super) struct Route {
-    /// A rank, or MPI's word for anybody.
     pub peer: c_int,
     pub tag: c_int,
     /// The longest message; what is longer goes in pieces.

@@ -42,14 +42,13 @@ impl<H: Handle> Session<H> {
         Ok(Self { mpi, communicator, rank, size, node_rank, name, ours_to_end, over })
     }
 
-    /// Is there a message under this tag, from anybody?
-    pub fn is_there(&self, tag: c_int) -> Result<bool, FabricError> {
-        let (functions, constants) = (&self.mpi.functions, &self.mpi.constants);
-        let (anybody, ignore) = (constants.any_source, constants.status_ignore as *mut _);
-        let iprobe = functions.iprobe;
+    /// Is there a message of this rank under this tag?
+    pub fn is_there(&self, peer: u64, tag: c_int) -> Result<bool, FabricError> {
+        let (iprobe, peer) = (self.mpi.functions.iprobe, peer as c_int);
+        let ignore = self.mpi.constants.status_ignore as *mut _;
         // SAFETY: MPI is begun, not ended; the ABI's own word for "no status".
-        let probe = |found| unsafe { iprobe(anybody, tag, self.communicator, found, ignore) };
-        Ok(functions.number("MPI_Iprobe", probe)? != 0)
+        let probe = |found| unsafe { iprobe(peer, tag, self.communicator, found, ignore) };
+        Ok(self.mpi.functions.number("MPI_Iprobe", probe)? != 0)
     }
 
     /// Ends MPI, if this session began it. Waits for all ranks to end it.

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_int;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::abi::Handle;
@@ -20,6 +21,9 @@ use crate::wire::{Message, Ticket, Wire};
 const ENVELOPE: c_int = 1;
 const BODY: c_int = 2;
 const ASIDE: c_int = 3;
+
+/// So many ranks are asked at a time whether they have said anything.
+const ASKED: u64 = 16;
 
 /// The longest payload in an envelope: copied twice, but one message instead of two.
 const SHORT: usize = 8 << 10;
@@ -38,20 +42,22 @@ pub(super) struct MpiWire<H: Handle> {
     told: Vec<Flight<H>>,
     /// What is being heard.
     hearing: Option<Flight<H>>,
+    /// The rank that was asked last whether it has said anything.
+    turn: u64,
 }
 
 /// How far the next message of a peer has come.
 enum Incoming<H: Handle> {
     Envelope(Flight<H>),
-    Body(Header, Flight<H>),
+    Body(Box<Header>, Flight<H>),
 }
 
 impl<H: Handle> MpiWire<H> {
     pub fn new(session: Arc<Session<H>>, piece: usize) -> Self {
         let (outgoing, incoming, next_ticket) = Default::default();
-        let (told, hearing) = Default::default();
+        let (told, hearing, turn) = Default::default();
         let piece = piece.clamp(1, LONGEST_PIECE);
-        Self { session, piece, outgoing, incoming, next_ticket, told, hearing }
+        Self { session, piece, outgoing, incoming, next_ticket, told, hearing, turn }
     }
 
     fn envelopes(&self, peer: u64) -> Route {
@@ -62,8 +68,20 @@ impl<H: Handle> MpiWire<H> {
         Route { peer: peer as c_int, tag: BODY, piece: self.piece }
     }
 
-    fn asides(&self, peer: c_int) -> Route {
-        Route { peer, tag: ASIDE, piece: Notice::LONGEST }
+    fn asides(&self, peer: u64) -> Route {
+        Route { peer: peer as c_int, tag: ASIDE, piece: Notice::LONGEST }
+    }
+
+    /// A rank that has said something aside, among the next few in turn. Each is asked for itself:
+    /// MPICH 5.0.2 may never end a receive from anybody where ranks are on several nodes.
+    fn speaker(&mut self) -> Result<Option<u64>, FabricError> {
+        for _ in 0..self.session.size.min(ASKED) {
+            self.turn = (self.turn + 1) % self.session.size;
+            if self.turn != self.session.rank && self.session.is_there(self.turn, ASIDE)? {
+                return Ok(Some(self.turn));
+            }
+        }
+        Ok(None)
     }
 
     fn start_envelope(&self, peer: u64) -> Result<Incoming<H>, FabricError> {
@@ -72,22 +90,21 @@ impl<H: Handle> MpiWire<H> {
     }
 
     /// An envelope is here: it is the message, or a body follows.
-    fn open(&self, peer: u64, envelope: Vec<u8>) -> Result<Opened<H>, FabricError> {
+    fn open(
+        &self,
+        peer: u64,
+        envelope: Vec<u8>,
+    ) -> Result<ControlFlow<Message, Incoming<H>>, FabricError> {
         let header = Header::decode(&envelope);
         let length = header.bytes as usize;
         if length <= SHORT {
             let payload = envelope[Header::BYTES..Header::BYTES + length].to_vec();
             keep(envelope);
-            return Ok(Opened::Message(Message { header, payload }));
+            return Ok(ControlFlow::Break(Message { header, payload }));
         }
         let flight = Flight::receive(&self.session, length, self.bodies(peer))?;
-        Ok(Opened::Follows(Incoming::Body(header, flight)))
+        Ok(ControlFlow::Continue(Incoming::Body(Box::new(header), flight)))
     }
-}
-
-enum Opened<H: Handle> {
-    Message(Message),
-    Follows(Incoming<H>),
 }
 
 impl<H: Handle> Wire for MpiWire<H> {
@@ -141,11 +158,11 @@ impl<H: Handle> Wire for MpiWire<H> {
             }
             incoming = match incoming {
                 Incoming::Body(header, flight) => {
-                    return Ok(Some(Message { header, payload: flight.into_bytes() }));
+                    return Ok(Some(Message { header: *header, payload: flight.into_bytes() }));
                 }
                 Incoming::Envelope(flight) => match self.open(peer, flight.into_bytes())? {
-                    Opened::Message(message) => return Ok(Some(message)),
-                    Opened::Follows(body) => body,
+                    ControlFlow::Break(message) => return Ok(Some(message)),
+                    ControlFlow::Continue(body) => body,
                 },
             };
         }
@@ -158,7 +175,7 @@ impl<H: Handle> Wire for MpiWire<H> {
 
     fn tell(&mut self, peer: u64, notice: &Notice) -> Result<(), FabricError> {
         self.session.check_open()?;
-        let flight = Flight::send(&self.session, notice.encode(), self.asides(peer as c_int))?;
+        let flight = Flight::send(&self.session, notice.encode(), self.asides(peer))?;
         self.told.push(flight);
         Ok(())
     }
@@ -166,9 +183,11 @@ impl<H: Handle> Wire for MpiWire<H> {
     fn hear(&mut self) -> Result<Option<Notice>, FabricError> {
         self.session.check_open()?;
         drained(&mut self.told)?;
-        if self.hearing.is_none() && self.session.is_there(ASIDE)? {
-            let anybody = self.asides(self.session.mpi.constants.any_source);
-            self.hearing = Some(Flight::receive(&self.session, Notice::LONGEST, anybody)?);
+        if self.hearing.is_none()
+            && let Some(peer) = self.speaker()?
+        {
+            let from = self.asides(peer);
+            self.hearing = Some(Flight::receive(&self.session, Notice::LONGEST, from)?);
         }
         match self.hearing.take() {
             None => Ok(None),
@@ -180,6 +199,10 @@ impl<H: Handle> Wire for MpiWire<H> {
                 }
             },
         }
+    }
+
+    fn is_heard(&self) -> bool {
+        self.told.is_empty()
     }
 }
 

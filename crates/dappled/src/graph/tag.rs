@@ -24,9 +24,10 @@ pub(super) fn compared(buffer: &Buffer, view: &View) -> Result<Option<Buffer>, R
     for (length, stride) in view.shape.iter_mut().zip(view.strides.iter()) {
         *length = if *stride == 0 { (*length).min(1) } else { *length };
     }
-    match view.len() * view.dtype.itemsize() <= FEW || *CHECK_ALL {
-        true => collected(buffer, &view).map(Some),
-        false => Ok(None),
+    match view.len() * view.dtype.itemsize() {
+        0 => Ok(None),
+        bytes if bytes <= FEW || *CHECK_ALL => collected(buffer, &view).map(Some),
+        _ => Ok(None),
     }
 }
 
