@@ -39,6 +39,11 @@ impl<'py> Call<'_, 'py> {
         Ok(Some(found))
     }
 
+    /// Is an argument of this name given?
+    pub fn says(&self, name: &str) -> PyResult<bool> {
+        self.kwargs.map_or(Ok(false), |kwargs| kwargs.contains(name))
+    }
+
     /// Are all arguments numbers, strings and dtypes, in which no array can be?
     pub fn is_plain(&self) -> bool {
         let named = self.kwargs.into_iter().flatten().map(|(_, value)| value);

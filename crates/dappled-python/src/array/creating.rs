@@ -95,9 +95,9 @@ fn made<'py>(py: Python<'py>, shape: &[usize], value: Scalar) -> Made<'py> {
     owned(py, Array::filled(session(py)?, shape, value)).map(Some)
 }
 
-/// From numbers, by NumPy: `arange`, `linspace`.
+/// From numbers, by NumPy: `arange`, `linspace`. Several ranks make each its part.
 pub fn by_numpy<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
-    match call.is_plain() {
+    match call.is_plain() && !call.says("dist")? && session(numpy.py())?.fabric().size() == 1 {
         true => fresh(numpy.call(call.args, call.kwargs)?),
         false => Ok(None),
     }

@@ -78,7 +78,8 @@ impl Array {
             return Ok(Some(variance));
         }
         let root = of.request(Op::Sqrt, "sqrt");
-        ufunc_in(self.session(), root, dtype, &[Given::Array(&variance)]).map(Some)
+        let root = ufunc_in(self.session(), root, dtype, &[Given::Array(&variance)])?;
+        Ok(Some(lying_as(&variance, root)))
     }
 
     /// The same of all values. Collective.
@@ -140,5 +141,21 @@ fn divided(of: &MomentOf, sum: Array, divisor: i64) -> Result<Array, GraphError>
     let divisor = Given::Weak(Weak::Float, Scalar::new(divisor as f64));
     let request = of.request(Op::Divide, "divide");
     let quotient = ufunc_in(session, request, DType::Float64, &[Given::Array(&wide), divisor])?;
-    if dtype == DType::Float64 { Ok(quotient) } else { cast(&quotient, dtype) }
+    let quotient = if dtype == DType::Float64 { quotient } else { cast(&quotient, dtype)? };
+    Ok(lying_as(&sum, quotient))
+}
+
+/// NumPy divides in place, so that axes of length 1 keep the strides that they had. (In pieces a
+/// view is its base, or a part of it.)
+fn lying_as(array: &Array, result: Array) -> Array {
+    if array.session().fabric().size() > 1 {
+        return result;
+    }
+    let mut view = result.view().clone();
+    for (axis, stride) in view.strides.iter_mut().enumerate() {
+        if view.shape[axis] == 1 {
+            *stride = array.view().strides[axis];
+        }
+    }
+    result.with_view(view)
 }

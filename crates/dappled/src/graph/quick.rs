@@ -61,8 +61,9 @@ pub fn quick_alike(op: Op, array: &Array, beside: Beside<'_>) -> Result<Option<A
 /// The same written over the array; false if this is not the commonest case.
 pub fn quick_over(op: Op, target: &Array, beside: Beside<'_>) -> Result<bool, GraphError> {
     let view = target.view();
-    // An integer power may raise instead of writing; of complex numbers see `unfused`.
-    let other = (op == Op::Power && view.dtype.is_integral()) || view.dtype.kind() == Kind::Complex;
+    // There are cheaper powers, and some that raise instead of writing; of complex numbers see
+    // `unfused`.
+    let other = op == Op::Power || view.dtype.kind() == Kind::Complex;
     if other
         || !view.is_contiguous()
         || !op.has_loop(view.dtype)
