@@ -39,6 +39,11 @@ impl<'py> Call<'_, 'py> {
         Ok(Some(found))
     }
 
+    /// Does it say where the result is to lie, by `dist=`, which NumPy does not know?
+    pub fn says_where(&self) -> PyResult<bool> {
+        self.kwargs.map_or(Ok(false), |kwargs| kwargs.contains("dist"))
+    }
+
     /// Are all arguments numbers, strings and dtypes, in which no array can be?
     pub fn is_plain(&self) -> bool {
         let named = self.kwargs.into_iter().flatten().map(|(_, value)| value);
