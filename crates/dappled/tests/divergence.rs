@@ -64,7 +64,8 @@ fn the_lowest_limits_and_the_oldest_cpu_win() {
     let found = Threads::run(3, |fabric| {
         let (whole_below, at_once, variant) = asked[fabric.rank() as usize];
         let session =
-            Session::agreed(Box::new(fabric), Limits { whole_below, at_once }, variant).unwrap();
+            Session::agreed(Box::new(fabric), Limits { whole_below, at_once }, None, variant)
+                .unwrap();
         (session.limits().whole_below, session.limits().at_once, Variant::chosen())
     });
     assert_eq!(found, [(0, 0, Variant::Plain); 3]);

@@ -39,9 +39,9 @@ impl<'py> Call<'_, 'py> {
         Ok(Some(found))
     }
 
-    /// Is an argument of this name given?
-    pub fn says(&self, name: &str) -> PyResult<bool> {
-        self.kwargs.map_or(Ok(false), |kwargs| kwargs.contains(name))
+    /// Does it say where the result is to lie, by `dist=`, which NumPy does not know?
+    pub fn says_where(&self) -> PyResult<bool> {
+        self.kwargs.map_or(Ok(false), |kwargs| kwargs.contains("dist"))
     }
 
     /// Are all arguments numbers, strings and dtypes, in which no array can be?

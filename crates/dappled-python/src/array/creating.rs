@@ -48,7 +48,7 @@ fn filled<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
     made(shape.py(), &shape.lengths, whole(number, dtype))
 }
 
-/// Like an array of ours that lies in C order.
+/// Like an array of ours that lies in C order, and is whole: a new one lies where another does.
 fn filled_like<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
     if call.args.len() != 1 || call.kwargs.is_some() {
         return Ok(None);
@@ -56,7 +56,7 @@ fn filled_like<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
     let like = call.args.get_borrowed_item(0)?;
     let Ok(like) = like.cast_exact::<NdArray>() else { return Ok(None) };
     match like.get().array() {
-        Some(array) if array.view().is_contiguous() => {
+        Some(array) if array.view().is_contiguous() && array.is_whole() => {
             made(like.py(), array.shape(), whole(number, array.dtype()))
         }
         _ => Ok(None),
@@ -95,9 +95,10 @@ fn made<'py>(py: Python<'py>, shape: &[usize], value: Scalar) -> Made<'py> {
     owned(py, Array::filled(session(py)?, shape, value)).map(Some)
 }
 
-/// From numbers, by NumPy: `arange`, `linspace`. Several ranks make each its part.
+/// From numbers, by NumPy: `arange`, `linspace`. On several ranks each makes its part.
 pub fn by_numpy<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
-    match call.is_plain() && !call.says("dist")? && session(numpy.py())?.fabric().size() == 1 {
+    let alone = session(numpy.py())?.fabric().size() == 1;
+    match alone && call.is_plain() && !call.says_where()? {
         true => fresh(numpy.call(call.args, call.kwargs)?),
         false => Ok(None),
     }

@@ -39,12 +39,10 @@ pub fn begin(py: Python<'_>, communicator: Option<u64>) -> PyResult<&'static Ses
         connect(&Settings { prefix, communicator, ..settings })
     });
     let fabric = connected.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    let session = Session::agreed(fabric, limits(), variant).map_err(Raise::raise)?;
+    let session = Session::agreed(fabric, limits(), said("DAPPLED_BUDGET"), variant);
+    let session = session.map_err(Raise::raise)?;
     let session = SESSION.get_or_init(|| {
         session.ways().set_line(Box::new(running_line));
-        if let Some(bytes) = said("DAPPLED_BUDGET") {
-            session.set_budget(bytes);
-        }
         session
     });
     py.import("dappled._job")?.call_method0("begin")?;

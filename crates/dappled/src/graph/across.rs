@@ -7,8 +7,7 @@ use std::sync::Arc;
 use dappled_kernels::{DType, View};
 use dappled_protocol::{AxisSpec, Distribution};
 
-use super::evaluate::laid_out;
-use super::evaluate::{gathered, value, write};
+use super::evaluate::{gathered, laid_out, value, write};
 use super::layout::{Layout, Split};
 use super::node::{Arg, Node, State};
 use super::reshape::{in_shape, is_laid_out, moved, own_memory, plain};
@@ -50,9 +49,7 @@ fn by_slices(session: &Session, node: &Arc<Node>, view: &View) -> Result<Arc<Nod
     let (axis, length) = shortest(view);
     let base = View::c_order(view.dtype, &view.shape);
     let layout = session.layout(base.dtype, &base.shape);
-    let bytes = layout.local(&base).len() * base.dtype.itemsize();
-    let memory = session.freed().memory(bytes);
-    let made = Node::new(session, base.clone(), layout, State::Stored(memory.clone()));
+    let (made, memory) = Node::fresh(session, base.clone(), layout);
     for at in 0..length {
         let part = Arg::Part(node.clone(), view.region(axis, at, 1, 1));
         write(session, &made, &base.region(axis, at, 1, 1), &memory, &part)?;

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use dappled_kernels::View;
 use dappled_protocol::{AxisMap, AxisSpec, Distribution, Held, Spec};
 
-use super::evaluate::laid_out;
-use super::evaluate::{value, write};
+use super::evaluate::{laid_out, value, write};
 use super::layout::{Layout, Split};
 use super::node::{Arg, Node, State};
 use super::outside::copied_in_c_order;
@@ -164,9 +163,7 @@ fn rows_by_rows(
 fn room(session: &Session, like: &Node, shape: &[usize]) -> Arc<Node> {
     let base = View::c_order(like.base.dtype, shape);
     let layout = session.split_layout(base.dtype, shape);
-    let bytes = layout.local(&base).len() * base.dtype.itemsize();
-    let state = State::Stored(session.freed().memory(bytes));
-    Node::new(session, base, layout, state)
+    Node::fresh(session, base, layout).0
 }
 
 /// The rows of a view of two axes or more.

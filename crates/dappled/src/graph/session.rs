@@ -95,12 +95,16 @@ impl Session {
     pub fn agreed(
         fabric: Box<dyn Fabric>,
         limits: Limits,
+        budget: Option<u64>,
         variant: Variant,
     ) -> Result<Self, GraphError> {
-        let own = [limits.whole_below, limits.at_once, variant.choose() as usize];
-        let lowest = agree_on_lowest(&*fabric, own)?;
-        Variant::ALL[lowest[2]].choose();
-        Ok(Self::with_limits(fabric, Limits { whole_below: lowest[0], at_once: lowest[1] }))
+        let budget = budget.unwrap_or(BUDGET) as usize;
+        let own = [limits.whole_below, limits.at_once, budget, variant.choose() as usize];
+        let [whole_below, at_once, budget, variant] = agree_on_lowest(&*fabric, own)?;
+        Variant::ALL[variant].choose();
+        let session = Self::with_limits(fabric, Limits { whole_below, at_once });
+        session.set_budget(budget as u64);
+        Ok(session)
     }
 
     /// The ranks and the bytes between them.
