@@ -71,7 +71,8 @@ def main():
         check_offers(dappled.zeros(shape, dtype))
     dappled.sync()
     assert "pending" in dappled.explain(dappled.zeros((300, 400)) + 1)
-    assert dappled.explain(dappled.array(["text"])).endswith("held by NumPy on every rank\n")
+    objects = dappled.array(["text"], dtype=object)
+    assert dappled.explain(objects).endswith("held by NumPy on every rank\n")
 
 
 def test_alone():

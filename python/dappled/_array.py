@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from dappled import _core
+from dappled._tables import NATIVE_CODES
 
 core: Any = _core
 ndarray: Any = core.ndarray
@@ -18,15 +19,38 @@ def is_gathered(array: Any) -> bool:
     return not array._whole
 
 
+def is_moved(dtype: numpy.dtype[Any]) -> bool:
+    """Whether elements mean the same in the memory of another rank; objects do not."""
+    return dtype.itemsize > 0 and not dtype.hasobject and dtype.kind != "T"
+
+
+def is_native(dtype: numpy.dtype[Any]) -> bool:
+    """Whether the core computes with a dtype."""
+    return dtype.isnative and dtype.str[1:] in NATIVE_CODES
+
+
+def is_made(dtype: numpy.dtype[Any]) -> bool:
+    """Whether the core makes arrays of a dtype: of items only where they may be in pieces."""
+    return is_native(dtype) or (core.ranks() > 1 and is_moved(dtype))
+
+
 def empty(shape: tuple[int, ...], dtype: Any, order: str = "C") -> Any:
-    """An array to be written."""
+    """An array to be written; where the core makes it, all bytes are 0."""
     made = core.full(shape, 0, dtype, order)
+    if made is None and is_made(numpy.dtype(dtype)):
+        backwards = order in ("F", "f")
+        made = core.zero_items(shape[::-1] if backwards else shape, numpy.dtype(dtype))
+        made = made.T._owner() if backwards else made
     return core.wrap(numpy.empty(shape, dtype, order)) if made is None else made  # type: ignore[call-overload]
 
 
 def full(shape: tuple[int, ...], value: Any, dtype: Any, order: str) -> Any:
-    """An array with one value everywhere; NotImplemented if the core cannot."""
-    made = core.full(shape, value, dtype, order)
+    """An array with one value everywhere, or None for zeros; NotImplemented if the core cannot."""
+    made = core.full(shape, 0 if value is None else value, dtype, order)
+    if made is None and is_made(dtype):
+        made = empty(shape, dtype, order)
+        if value is not None:
+            made[...] = value
     return NotImplemented if made is None else made
 
 

@@ -9,12 +9,15 @@ import numpy
 from dappled._array import ndarray
 from dappled._creation import asarray
 from dappled._native import native
+from dappled._views import viewed
 
 
 @native(numpy.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: Any = False) -> Any:
     if not isinstance(array, ndarray) or not isinstance(shape, tuple):
         return NotImplemented
+    if array._items:
+        return viewed(numpy.broadcast_to, array, shape)
     found = array._broadcast_to(shape) if all(length >= 0 for length in shape) else None
     return NotImplemented if found is None else found
 

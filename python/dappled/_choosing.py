@@ -9,7 +9,9 @@ import numpy
 from dappled._array import core, ndarray, ufuncs
 from dappled._array import where as where_array
 from dappled._creation import NATIVE_KINDS, asarray
+from dappled._folding import placed
 from dappled._native import native
+from dappled._piecewise import applied, in_pieces
 
 _SCALARS = (bool, int, float, complex)
 
@@ -19,7 +21,18 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     if not any(isinstance(value, ndarray) for value in (condition, x, y)) or x is None or y is None:
         return NotImplemented
     chosen = (value if type(value) in _SCALARS else asarray(value) for value in (x, y))
-    return where_array(asarray(condition), *chosen)
+    return _chosen(asarray(condition), *chosen)
+
+
+def _chosen(condition: Any, x: Any, y: Any) -> Any:
+    """By the core, or on the pieces by NumPy."""
+    found = where_array(condition, x, y)
+    several = core.ranks() > 1 and any(map(in_pieces, (condition, x, y)))
+    return (
+        applied(numpy.where, (condition, x, y), {})
+        if found is NotImplemented and several
+        else found
+    )
 
 
 @native(numpy.copyto)
@@ -32,7 +45,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     mask = asarray(where)
     if mask.dtype != bool or numpy.broadcast_shapes(mask.shape, dst.shape) != dst.shape:
         return NotImplemented
-    chosen = where_array(mask, asarray(src, dst.dtype), dst)
+    chosen = _chosen(mask, asarray(src, dst.dtype), dst)
     if chosen is NotImplemented:
         return NotImplemented
     dst[...] = chosen
@@ -101,7 +114,7 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     if not plain or out is not None or a.ndim == 0:
         return NotImplemented
     found = core.arg_reduce(a, name, axis, keepdims is True)
-    return NotImplemented if found is None else found
+    return placed(name, a, axis, keepdims is True) if found is None else found
 
 
 @native(numpy.argmax)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from typing import Any
 
 from dappled._array import core
-from dappled._line import PACKAGES
+from dappled._line import warn
 
 CHOICES = {"fallback": ("warn", "error", "quiet")}
 
@@ -63,19 +62,10 @@ def note_gather(function: str) -> None:
     if config.fallback == "error":
         raise FallbackError(text)
     if core.rank() == 0 or _is_an_error():
-        warnings.warn(text, FallbackWarning, stacklevel=_user_level())
+        warn(text, FallbackWarning)
 
 
 def _is_an_error() -> bool:
     """Whether the warning would be raised: then on every rank, or they would part."""
     found = (rule for rule in warnings.filters if issubclass(FallbackWarning, rule[2]))
     return next((rule[0] for rule in found), "") == "error"
-
-
-def _user_level() -> int:
-    """The stack level, for `note_gather`, of the innermost line that is not a library's."""
-    level = 2
-    frame = sys._getframe(level)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in PACKAGES:
-        frame, level = frame.f_back, level + 1
-    return level

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ndarray, ufuncs
+from dappled._array import core, is_made, ndarray, ufuncs
 from dappled._array import empty as empty_array
 from dappled._array import full as full_array
 from dappled._crossing import Crossing
 from dappled._native import native
-from dappled._views import viewed
+from dappled._views import memory_order, viewed
 
 NATIVE_KINDS = "biufc"  # dtypes that the core fills itself
 _ORDER_LIKE = ("K", "k", "A", "a", "C", "c", "F", "f")
@@ -79,14 +79,14 @@ def asfortranarray(a: Any, dtype: Any = None) -> Any:
 def empty(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Any:
     kind = numpy.dtype(dtype)
     sizes = _sizes(shape)
-    if sizes is None or order not in _ORDERS or device or kind.kind not in NATIVE_KINDS:
+    if sizes is None or order not in _ORDERS or device or not is_made(kind):
         return NotImplemented
     return empty_array(sizes, kind, _ORDERS[order])
 
 
 @native(numpy.zeros)
 def zeros(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Any:
-    return _filled(shape, 0, numpy.dtype(dtype), order, device)
+    return _filled(shape, None, numpy.dtype(dtype), order, device)
 
 
 @native(numpy.ones)
@@ -98,7 +98,7 @@ def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None)
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None
 ) -> Any:
-    if not isinstance(fill_value, bool | int | float | complex | numpy.number | numpy.bool):
+    if not isinstance(fill_value, bool | int | float | complex | str | bytes | numpy.generic):
         return NotImplemented
     kind = numpy.dtype(dtype) if dtype is not None else numpy.asarray(fill_value).dtype
     # What is lost in the dtype NumPy refuses, or warns of.
@@ -126,9 +126,9 @@ def empty_like(
         return NotImplemented
     kind = prototype.dtype if dtype is None else numpy.dtype(dtype)
     sizes = prototype.shape if shape is None else _sizes(shape)
-    if sizes is None or kind.kind not in NATIVE_KINDS or order not in _ORDER_LIKE:
+    if sizes is None or not is_made(kind) or order not in _ORDER_LIKE:
         return NotImplemented
-    axes = _memory_order(prototype, len(sizes), order)
+    axes = memory_order(prototype, len(sizes), order)
     if axes == sorted(axes) and sizes == prototype.shape:
         return _like(empty_array(sizes, kind, "C"), prototype)
     if axes in (sorted(axes), sorted(axes, reverse=True)):
@@ -221,7 +221,7 @@ def _steps(values: Any, places: Any) -> Any:
 
 def _filled(shape: Any, value: Any, dtype: Any, order: Any, device: Any) -> Any:
     sizes = _sizes(shape)
-    if sizes is None or order not in _ORDERS or device or dtype.kind not in NATIVE_KINDS:
+    if sizes is None or order not in _ORDERS or device or not is_made(dtype):
         return NotImplemented
     return full_array(sizes, value, dtype, _ORDERS[order])
 
@@ -251,14 +251,3 @@ def _in_order(array: Any, dtype: Any, order: str) -> Any:
         return NotImplemented
     made = asarray(array, dtype, order)
     return made if array.ndim else made.reshape(1)
-
-
-def _memory_order(array: Any, ndim: int, order: Any) -> list[int]:
-    """The axes of a new array like another, from the longest stride to the shortest."""
-    axes = list(range(ndim))
-    strides, flags = array.strides, array.flags
-    if order in ("F", "f") or (order not in ("C", "c") and flags.fnc and ndim == array.ndim):
-        return axes[::-1]
-    if order in ("A", "a", "C", "c") or flags.c_contiguous or ndim != array.ndim:
-        return axes
-    return sorted(axes, key=lambda axis: -abs(strides[axis]))

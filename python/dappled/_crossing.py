@@ -103,9 +103,11 @@ class Crossing:
         if gathered := is_gathered(array):
             together(self._function)
             note_gather(self._function)
+        theirs = core.unwrap(array, writeable=written or self._writeable)
         if written and array._held is None and (gathered or core.ranks() > 1):
             self._written.append(array)
-        return self._pair(array, core.unwrap(array, writeable=written or self._writeable))
+            theirs = _to_be_written(theirs, array, gathered)
+        return self._pair(array, theirs)
 
     def _array_back(self, value: Any, alone: bool) -> Any:
         made = core.wrap(value, alone)
@@ -145,6 +147,18 @@ def _is_alone(array: Any, holders: int) -> bool:
     if base is None:
         return bool(array.flags.owndata)
     return type(base) is numpy.ndarray and base.flags.owndata and sys.getrefcount(base) == 3
+
+
+def _to_be_written(values: Any, array: Any, own: bool) -> Any:
+    """Values in memory of their own, as contiguous as the array: some functions ask for that."""
+    c_order, f_order = array.flags.c_contiguous, array.flags.f_contiguous
+    if not array._writeable or (own and c_order):
+        return values
+    if c_order or f_order:
+        return values.copy(order="C" if c_order else "F")
+    apart = numpy.empty((*values.shape, 2), values.dtype)[..., 0]
+    apart[...] = values
+    return apart
 
 
 def _is_writeable(array: Any) -> bool:

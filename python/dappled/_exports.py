@@ -19,7 +19,8 @@ def restored(values: Any) -> Any:
 
 def _reduce(self: Any) -> Any:
     # Writeable, because a pickle of a read-only array is read-only when it comes back.
-    return restored, (core.unwrap(self, writeable=True),)
+    values = core.unwrap(self, writeable=True)
+    return restored, (values if values.flags.writeable else values.copy(),)
 
 
 def _copy(self: Any) -> Any:

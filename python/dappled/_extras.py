@@ -46,7 +46,8 @@ def explain(x: Any, ranks: int | None = None) -> str:
         return f"{x.dtype} {list(x.shape)}, held by NumPy on every rank\n"
     if ranks is not None and operator.index(ranks) < 1:
         raise ValueError(f"a number of ranks is 1 or more, not {ranks}")
-    return x._explain(ranks)  # type: ignore[no-any-return]
+    items = f"{x.dtype} {list(x.shape)}, as bytes: " if x._items else ""
+    return items + x._explain(ranks)  # type: ignore[no-any-return]
 
 
 def sync(*arrays: Any) -> None:
@@ -95,17 +96,34 @@ def from_distarray(obj: Any) -> Any:
     array([1., 2., 3., 4.])
     """
     together("dappled.from_distarray")
-    piece = protocol.from_distarray(obj)
-    memory = numpy.asarray(piece)
+    export = obj.__distarray__() if hasattr(obj, "__distarray__") else None
+    buffer = export.get("buffer") if isinstance(export, dict) else None
+    piece = protocol.from_distarray(_Offered(export) if _has_dates(buffer) else obj)
+    memory = buffer if isinstance(buffer, numpy.ndarray) else numpy.asarray(piece)
     offered = pickle.dumps((piece.version, piece.dim_data, memory.dtype, memory.shape))
     records = core.gather("dappled.from_distarray", offered)
     exports = [_export(*pickle.loads(record)) for record in records]
     return core.from_piece(protocol.validate_all(exports), memory)
 
 
+def _has_dates(buffer: Any) -> bool:
+    """Whether memory is of NumPy's dates, for which PEP 3118 has no format."""
+    return isinstance(buffer, numpy.ndarray) and buffer.dtype.kind in "mM"
+
+
+class _Offered:
+    """A piece of dates as the rules of the protocol look at it: as numbers."""
+
+    def __init__(self, export: Any) -> None:
+        self._export = {**export, "buffer": export["buffer"].view("i8")}
+
+    def __distarray__(self) -> Any:
+        return self._export
+
+
 def _export(version: str, dim_data: Any, dtype: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     """What another rank offers, with a buffer that has no memory behind it."""
-    buffer = numpy.broadcast_to(numpy.empty((), dtype), shape)
+    buffer = numpy.broadcast_to(numpy.empty((), "i8" if dtype.kind in "mM" else dtype), shape)
     return {"__version__": version, "buffer": buffer, "dim_data": dim_data}
 
 

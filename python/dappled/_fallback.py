@@ -12,7 +12,8 @@ import numpy
 from dappled._array import core, ndarray
 from dappled._crossing import Crossing
 from dappled._line import called_by_user
-from dappled._tables import DESCRIBING, VIEWS, WRITTEN
+from dappled._piecewise import in_pieces, measured
+from dappled._tables import DESCRIBING, ELEMENT_WISE, VIEWS, WHOLE_TEXTS, WRITTEN
 
 Function = Callable[..., Any]
 
@@ -42,9 +43,27 @@ def described(function: Function, module: str = "dappled") -> Function:
     return dressed(call, function, module)
 
 
+def textual(function: Function, module: str = "dappled") -> Function:
+    """A function of ours that NumPy's does on the pieces, where all its arguments are elements."""
+    otherwise = gathered(function, module)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if core.ranks() > 1 and any(map(in_pieces, args)) and "out" not in kwargs:
+            found = measured(function, args, kwargs)
+            if found is not NotImplemented:
+                return found
+        return otherwise(*args, **kwargs)
+
+    return dressed(call, function, module)
+
+
 def adopt(function: Function, module: str = "dappled") -> Function:
     """Our function of the kind that NumPy's needs."""
-    make = described if function.__name__ in DESCRIBING else gathered
+    name = function.__name__
+    if name in DESCRIBING:
+        return described(function, module)
+    texts = module in ("dappled.char", "dappled.strings") and name not in WHOLE_TEXTS
+    make = textual if texts or name in ELEMENT_WISE else gathered
     return make(function, module)
 
 

@@ -53,7 +53,10 @@ def matmul(a: Any, b: Any, multiply: Callable[..., Any] = numpy.matmul) -> Any:
 def _is_native(value: Any) -> bool:
     arrays = (isinstance(value, ndarray) and value._held is None) or type(value) is numpy.ndarray
     return (
-        arrays and value.dtype.kind in _KINDS and value.dtype.isnative and value.dtype.char != "g"
+        arrays
+        and value.dtype.kind in _KINDS
+        and value.dtype.isnative
+        and value.dtype.char not in "gG"
     )
 
 

@@ -66,8 +66,8 @@ def converted(value: Any, name: str, module: str) -> Any:
     """Anything of NumPy's as we offer it."""
     if isinstance(value, types.ModuleType):
         return _module(value)
-    if isinstance(value, numpy.ufunc) and name in ufuncs and module == "dappled":
-        return ufuncs[name]
+    if isinstance(value, numpy.ufunc):
+        return ufuncs[name] if module == "dappled" and name in ufuncs else _ufunc(value)
     if isinstance(value, type):
         return numpy_class(value)
     if is_function(value) and name not in FOREIGN:
@@ -78,6 +78,13 @@ def converted(value: Any, name: str, module: str) -> Any:
             return on_ranks(value, module)
         return (rebound if path in REBOUND else adopt)(value, module)
     return value
+
+
+def _ufunc(theirs: numpy.ufunc) -> Any:
+    """Our ufunc around one of a submodule: `strings.isalpha`."""
+    ours = core.ufunc(theirs)
+    ours.__doc__ = theirs.__doc__
+    return ours
 
 
 def numpy_class(kind: type) -> type:

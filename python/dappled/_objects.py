@@ -8,7 +8,7 @@ import numpy
 
 from dappled._array import core
 from dappled._crossing import Crossing
-from dappled._piecewise import applied, in_pieces, uses_pieces
+from dappled._piecewise import applied, in_pieces, measured, uses_pieces
 
 ufunc: Any = core.ufunc
 
@@ -59,8 +59,12 @@ class vectorize(numpy.vectorize):  # the name is NumPy's
             return NotImplemented
         if uses_pieces(ours.pyfunc) or any(numpy.size(value) == 0 for value in args):
             return NotImplemented
-        otypes = ours.otypes or _kinds(ours.pyfunc(*map(_first, args)))
-        return applied(numpy.vectorize(ours.pyfunc, otypes=otypes), args, {})
+        first = ours.pyfunc(*map(_first, args))
+        otypes = ours.otypes or _kinds(first)
+        function = numpy.vectorize(ours.pyfunc, otypes=otypes)
+        if set(otypes) & set("MSUVm"):  # whose size or unit depends on the values
+            return measured(function, args, {}, _arrays(first, otypes))
+        return applied(function, args, {})
 
 
 def _first(value: Any) -> Any:
@@ -71,3 +75,12 @@ def _kinds(outputs: Any) -> str:
     """The dtypes that all results shall have: as NumPy has it, those of the first."""
     several = outputs if isinstance(outputs, tuple) else (outputs,)
     return "".join(numpy.asarray(output).dtype.char for output in several)
+
+
+def _arrays(outputs: Any, otypes: str) -> Any:
+    """Outputs for one element as arrays of these dtypes."""
+    if not isinstance(outputs, tuple):
+        return numpy.asarray([outputs]).astype(otypes)
+    return tuple(
+        numpy.asarray([one]).astype(kind) for one, kind in zip(outputs, otypes, strict=True)
+    )

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import pickle
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 
-from dappled._array import core, is_gathered, ndarray
+from dappled._array import core, is_gathered, is_moved, ndarray
 from dappled._comm import together
 from dappled._line import called_by_user
-from dappled._tables import NATIVE_CODES
 
 # Keyword arguments that say how an element is computed, and nothing of other arrays.
 _PLAIN = {"casting", "dtype", "sig", "signature", "subok"}
@@ -28,9 +28,28 @@ def piecewise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     """A ufunc of NumPy's on our arrays, piece by piece; NotImplemented if it must be gathered."""
     if core.ranks() == 1 or len(args) != function.nin or function.signature is not None:
         return NotImplemented
-    if not kwargs.keys() <= _PLAIN or not any(map(in_pieces, args)):
+    out = kwargs.get("out")
+    out = out[0] if type(out) is tuple and len(out) == 1 else out
+    if not kwargs.keys() <= {*_PLAIN, "out"} or not any(map(in_pieces, (*args, out))):
         return NotImplemented
-    return applied(function, args, kwargs)
+    if out is None:
+        return applied(function, args, {key: kwargs[key] for key in kwargs if key != "out"})
+    if not isinstance(out, ndarray) or not out._writeable or _shape([*args, out]) != out.shape:
+        return NotImplemented
+    return _into(out, function, args, {**kwargs, "out": None})
+
+
+def _into(out: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The same into an array."""
+
+    def compute(*parts: Any) -> Any:
+        return function(*parts[:-1], **{**kwargs, "out": parts[-1].copy()})
+
+    # What is written is an argument, too: so it comes as a part of the same blocks.
+    made = applied(compute, (*args, out), {})
+    if made is not NotImplemented:
+        out[...] = made
+    return made if made is NotImplemented else out
 
 
 def applied(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -38,22 +57,73 @@ def applied(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     together(getattr(function, "__name__", "vectorize"))
     arrays = [_array(value) for value in args]
     shape = _shape(arrays)
-    if not shape or any(isinstance(value, ndarray) and value._held is not None for value in arrays):
+    if not shape or not all(map(_has_parts, arrays)):
         return NotImplemented
-    empty = function(*map(_without_elements, arrays), **kwargs)
-    if not all(kind in NATIVE_CODES for kind in _codes(empty)):
+    sample = _sample(function, arrays, kwargs, 0)
+    if not _is_made(sample):
         return NotImplemented
+    parts, blocks = _parts(arrays, shape)
+    results = agreed(lambda: _alike(called_by_user(function, *parts, **kwargs), sample))
+    return _each(lambda piece: joined(blocks, piece), results)
+
+
+def _alike(results: Any, sample: Any) -> Any:
+    """Results, if they have the dtypes that all ranks expect."""
+    if _each(lambda one: one.dtype, results) != _each(lambda one: one.dtype, sample):
+        raise TypeError("a function whose dtype depends on the values")
+    return results
+
+
+def measured(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], sample: Any = None
+) -> Any:
+    """The same of a function that makes texts as long as the longest: ranks agree on a dtype.
+
+    `sample` is what it gives for one element, if that is known.
+    """
+    together(getattr(function, "__name__", "vectorize"))
+    arrays = [_array(value) for value in args]
+    shape = _shape(arrays)
+    if not shape or 0 in shape or not all(map(_has_parts, arrays)):
+        return NotImplemented
+    sample = _sample(function, arrays, kwargs, 1) if sample is None else sample
+    if not _is_made(sample):
+        return NotImplemented
+    parts, blocks = _parts(arrays, shape)
+    has_any = all(numpy.size(part) for part in parts)
+    own = agreed(lambda: called_by_user(function, *parts, **kwargs) if has_any else None)
+    if own is None:
+        own = _each(lambda one: numpy.empty(blocks.local_shape(core.rank()), one.dtype), sample)
+    kinds = pickle.dumps(_each(lambda one: one.dtype, own))
+    every = [pickle.loads(sent) for sent in core.gather("a dtype", kinds)]
+    if not isinstance(own, tuple):
+        return joined(blocks, own.astype(numpy.result_type(*every)))
+    cast = zip(own, zip(*every, strict=True), strict=True)
+    return tuple(joined(blocks, one.astype(numpy.result_type(*kinds))) for one, kinds in cast)
+
+
+def _each(act: Callable[[Any], Any], results: Any) -> Any:
+    return tuple(map(act, results)) if isinstance(results, tuple) else act(results)
+
+
+def _sample(function: Any, arrays: list[Any], kwargs: dict[str, Any], size: int) -> Any:
+    """What a function gives for so many elements: its dtypes, or NumPy's error on every rank."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*(_like(value, size) for value in arrays), **kwargs)
+
+
+def _parts(arrays: list[Any], shape: tuple[int, ...]) -> tuple[list[Any], Any]:
+    """This rank's part of every array, and the blocks that these are."""
     blocks = None
     parts: list[Any] = []
     for value in arrays:
         part = value
-        if not isinstance(value, _SCALARS):
-            part, blocks = core.part(
-                value if isinstance(value, ndarray) else core.wrap(value), shape
-            )
+        if isinstance(value, ndarray | numpy.ndarray):
+            whole = value if isinstance(value, ndarray) else core.wrap(value)
+            part, blocks = core.part(whole, shape)
         parts.append(part)
-    results = agreed(lambda: called_by_user(function, *parts, **kwargs))
-    return _rebuilt(results, blocks)
+    return parts, blocks
 
 
 def agreed(compute: Callable[[], Any]) -> Any:
@@ -100,31 +170,41 @@ def uses_pieces(function: Any, seen: frozenset[int] = frozenset()) -> bool:
 
 
 def _array(value: Any) -> Any:
+    """An array, or a scalar as it is: NumPy looks at its class."""
     if isinstance(value, (ndarray, *_SCALARS)):
         return value
-    return numpy.asarray(value)
+    array = numpy.asarray(value)
+    return array if array.ndim or type(value) is numpy.ndarray else value
 
 
-def _shape(arrays: list[Any]) -> tuple[int, ...] | None:
-    shapes = [value.shape for value in arrays if not isinstance(value, _SCALARS)]
+def _has_parts(value: Any) -> bool:
+    """Whether every rank can have its part of a value."""
+    return not isinstance(value, ndarray | numpy.ndarray) or is_moved(value.dtype)
+
+
+def _shape(values: list[Any]) -> tuple[int, ...] | None:
+    shapes = [value.shape if isinstance(value, ndarray) else numpy.shape(value) for value in values]
     try:
         return numpy.broadcast_shapes(*shapes)
     except ValueError:  # NumPy has words for it
         return None
 
 
-def _without_elements(value: Any) -> Any:
+def _like(value: Any, size: int) -> Any:
     """What decides dtypes: of an array its own, of a scalar also the value."""
-    return value if isinstance(value, _SCALARS) else numpy.empty(0, value.dtype)
+    arrays = isinstance(value, ndarray | numpy.ndarray)
+    return numpy.zeros(size, value.dtype) if arrays else value
 
 
-def _codes(results: Any) -> list[str]:
+def _is_made(results: Any) -> bool:
+    """Whether arrays of ours can be like results."""
     several = results if isinstance(results, tuple) else (results,)
-    return [result.dtype.str[1:] if result.dtype.isnative else "" for result in several]
+    return all(type(one) is numpy.ndarray and is_moved(one.dtype) for one in several)
 
 
-def _rebuilt(results: Any, blocks: Any) -> Any:
-    """Our arrays from this rank's pieces."""
-    if isinstance(results, tuple):
-        return tuple(_rebuilt(result, blocks) for result in results)
-    return core.from_piece(blocks, results).copy()
+def joined(distribution: Any, piece: Any) -> Any:
+    """Our array from this rank's piece, which nobody else has; a small one is whole."""
+    own = piece.flags.owndata and piece.flags.writeable
+    made = core.from_piece(distribution, piece if own else piece.copy(), True)
+    small = core.blocks(made.shape, made.itemsize) is None
+    return made.redistribute("n" * made.ndim) if small else made

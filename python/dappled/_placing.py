@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ndarray
+from dappled._array import core, is_moved, ndarray
 from dappled._fallback import dressed
 
 
@@ -58,7 +58,7 @@ def placed(made: Any, dist: Any) -> Any:
     if not isinstance(made, ndarray):
         return made
     wanted = core.placed(dist, made.shape)
-    if made._held is not None:
+    if not is_moved(made.dtype):
         _refuse(made.dtype)
     return made if _lies(made, wanted) else made.redistribute(wanted)
 

@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy
 
-from dappled import _choosing
+from dappled import _choosing, _items
+from dappled._array import core, ndarray
 from dappled._crossing import Crossing
-from dappled._line import called_by_user
+from dappled._line import called_by_user, warn, warn_at
 from dappled._native import native
-from dappled._piecewise import piecewise
+from dappled._piecewise import applied, in_pieces
 from dappled._rebind import rebound, rewrapped
 from dappled._ufuncs import call, called
 
-__all__ = ["attribute", "call", "getitem", "in_place", "item", "method", "setitem", "ufunc"]
+__all__ = ["attribute", "call", "getitem", "in_place", "item", "method", "set_attribute", "setitem"]
+__all__ += ["ufunc"]
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -38,9 +40,11 @@ def ufunc(name: str, args: tuple[Any, ...]) -> Any:
     compare = _COMPARISONS.get(name)
     if compare is None:
         return called(getattr(numpy, name), "__call__", args, {})
-    if (found := piecewise(getattr(numpy, name), args, {})) is not NotImplemented:
-        return found
     # NumPy's arrays compare more than its ufuncs: structures, and what is never equal.
+    if core.ranks() > 1 and any(map(in_pieces, args)):
+        found = applied(compare, args, {})
+        if found is not NotImplemented:
+            return found
     crossing = Crossing(name)
     return crossing.back(called_by_user(compare, *(crossing.over(value) for value in args)))
 
@@ -52,12 +56,21 @@ def in_place(name: str, array: Any, other: Any) -> Any:
 
 def getitem(array: Any, key: Any) -> Any:
     """What a key selects that is not basic, or of an array that NumPy holds."""
+    if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
+        return found
     crossing = Crossing("ndarray.__getitem__", writeable=True)
     return crossing.back(crossing.over(array)[crossing.over(key)])
 
 
 def setitem(array: Any, key: Any, value: Any) -> None:
     """Writes through a key that is not basic, or a value that may not fit."""
+    if array._items and _items.setitem(array, key, value) is not NotImplemented:
+        return
+    if isinstance(value, ndarray) and value._items and value.dtype != array.dtype:
+        cast = _items.astype(value, array.dtype)
+        if cast is not NotImplemented:
+            array[key] = cast
+            return
     crossing = Crossing("ndarray.__setitem__")
     memory = crossing.over(array, written=True)
     called_by_user(operator.setitem, memory, crossing.over(key), crossing.over(value))
@@ -68,6 +81,10 @@ def method(
     array: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> Any:
     """A method of NumPy's array."""
+    if array._items or name == "astype":
+        found = _items.method(array, name, args, kwargs or {})
+        if found is not NotImplemented:
+            return found
     crossing = Crossing(f"ndarray.{name}", writeable=True)
     over = {key: crossing.over(value) for key, value in (kwargs or {}).items()}
     theirs = getattr(crossing.over(array), name)
@@ -96,12 +113,27 @@ _clip = native(inspect.getattr_static(numpy.ndarray, "clip"), "dappled.ndarray")
 
 def attribute(array: Any, name: str) -> Any:
     """An attribute of NumPy's array."""
+    if array._items and (found := _items.attribute(array, name)) is not NotImplemented:
+        return found
     crossing = Crossing(f"ndarray.{name}", writeable=True)
     return crossing.back(getattr(crossing.over(array), name))
 
 
+def set_attribute(array: Any, name: str, value: Any) -> None:
+    """`a.real = …` or `a.imag = …`, of an array that is not native."""
+    if array._held is not None:
+        crossing = Crossing(f"ndarray.{name}")
+        setattr(array._held, name, crossing.over(value))
+    elif name == "imag" and array.dtype.kind != "c":
+        raise TypeError("array does not have imaginary part to set")
+    else:
+        attribute(array, name)[...] = value
+
+
 def item(array: Any, args: tuple[Any, ...]) -> Any:
     """`item` by an index, or NumPy's error."""
+    if array._items and (found := _items.item(array, args)) is not NotImplemented:
+        return found
     return Crossing("ndarray.item").over(array).item(*args)
 
 
@@ -157,15 +189,12 @@ def _tell(called: Any, operation: str, kind: str, mode: str) -> None:
 
 
 def _warn(message: str, place: Any) -> None:
-    """Warns of a line of the program, which may have been run a while ago."""
     if place is None:
-        warnings.warn(message, RuntimeWarning, stacklevel=1)
+        warn(message, RuntimeWarning)
         return
     code, instruction, scope = place
     line = next(
         (line for start, stop, line in code.co_lines() if start <= instruction < stop and line),
         code.co_firstlineno,
     )
-    registry = scope.setdefault("__warningregistry__", {})
-    module = scope.get("__name__", "<unknown>")
-    warnings.warn_explicit(message, RuntimeWarning, code.co_filename, line, module, registry)
+    warn_at(message, RuntimeWarning, code.co_filename, line, scope)

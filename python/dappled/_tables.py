@@ -49,6 +49,12 @@ DESCRIBING = _words(
     """
 )
 
+# Functions, no ufuncs, that look at one element of every argument at a time.
+ELEMENT_WISE = _words("datetime_as_string")
+
+# Of the functions on texts, all of which are so, those that are not.
+WHOLE_TEXTS = _words("array asarray chararray compare_chararrays join mod partition rpartition")
+
 # Functions that never see an array: NumPy's own will do.
 FOREIGN = _words(
     """

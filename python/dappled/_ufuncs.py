@@ -14,6 +14,7 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
+from dappled._folding import accumulated, reduced
 from dappled._line import called_by_user
 from dappled._piecewise import piecewise
 from dappled._products import GENERALISED
@@ -100,7 +101,7 @@ _KEPT = {"casting", "out", "subok"}
 
 def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A method of NumPy's ufunc on our arrays."""
-    found = _in_pieces(function, args, kwargs) if method == "__call__" else NotImplemented
+    found = _on_pieces(function, method, args, kwargs)
     if found is not NotImplemented:
         return found
     crossing = Crossing(function.__name__)
@@ -115,8 +116,18 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     return crossing.back(result)
 
 
-def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What can be done without bringing arrays together."""
+    if method == "__call__":
+        return _in_pieces(function, args, kwargs)
+    if method == "reduce" and len(args) == 1:
+        return reduced(function, args[0], kwargs)
+    if method == "accumulate" and len(args) == 1:
+        return accumulated(function, args[0], kwargs)
+    return NotImplemented
+
+
+def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if function not in GENERALISED:
         return piecewise(function, args, kwargs)
     arrays = all(hasattr(value, "ndim") for value in args)

@@ -11,24 +11,28 @@ import numpy
 from numpy.lib.stride_tricks import as_strided as strided
 from numpy.lib.stride_tricks import sliding_window_view as windows
 
-from dappled._array import core, ndarray
+from dappled._array import core, is_moved, ndarray
 from dappled._native import native
-from dappled._tables import NATIVE_CODES
 
 _MODULE = "dappled.lib.stride_tricks"
 
 
 def viewed(function: Callable[..., Any], array: Any, *args: Any, **kwargs: Any) -> Any:
-    """What a function of NumPy's makes of an array, if that is a view; else NotImplemented."""
+    """What a function of NumPy's makes of an array, if that is a view; else NotImplemented.
+
+    The function may look at no element: there are none.
+    """
     if not isinstance(array, ndarray) or array._held is not None:
         return NotImplemented
-    if core.ranks() == 1 and array._whole:
+    if core.ranks() == 1 and array._whole and not array._items:
         return NotImplemented
     memory = numpy.empty(1, array.dtype)
     like = strided(memory, array.shape, array.strides, writeable=array._writeable)
     given = [numpy.ndarray if value is ndarray else value for value in args]
     found = function(like, *given, **kwargs)
-    if type(found) is not numpy.ndarray or found.dtype.str[1:] not in NATIVE_CODES:
+    if found is like:
+        return array
+    if type(found) is not numpy.ndarray or not _is_of(found, memory) or not is_moved(found.dtype):
         return NotImplemented
     offset = _address(found) - _address(like) if found.size else 0
     if not _is_inside(found, offset, like):
@@ -36,6 +40,13 @@ def viewed(function: Callable[..., Any], array: Any, *args: Any, **kwargs: Any) 
     view = array._strided(offset, found.shape, found.strides, found.dtype)
     view._writeable = found.flags.writeable
     return view
+
+
+def _is_of(found: Any, memory: Any) -> bool:
+    """Whether an array is a view of this memory."""
+    while found is not None and found is not memory:
+        found = getattr(found, "base", None)
+    return found is memory
 
 
 def _address(array: Any) -> int:
@@ -74,6 +85,17 @@ def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
 @native(windows, _MODULE)
 def sliding_window_view(x: Any, *args: Any, **kwargs: Any) -> Any:
     return viewed(windows, x, *args, **kwargs)
+
+
+def memory_order(array: Any, ndim: int, order: Any) -> list[int]:
+    """The axes of a new array like another, from the longest stride to the shortest."""
+    axes = list(range(ndim))
+    strides, flags = array.strides, array.flags
+    if order in ("F", "f") or (order not in ("C", "c") and flags.fnc and ndim == array.ndim):
+        return axes[::-1]
+    if order in ("A", "a", "C", "c") or flags.c_contiguous or ndim != array.ndim:
+        return axes
+    return sorted(axes, key=lambda axis: -abs(strides[axis]))
 
 
 def _matrix_transpose(self: Any) -> Any:

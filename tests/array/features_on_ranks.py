@@ -15,7 +15,7 @@ VALUES = numpy.arange(12.0).reshape(3, 4) - 5
 
 
 def array(dtype="f8"):
-    return np.asarray(VALUES.astype(dtype))
+    return np.array(VALUES.astype(dtype))
 
 
 def everywhere(value):
@@ -276,7 +276,7 @@ def test_a_distribution_that_does_not_fit_is_refused_alike():
         lambda: np.full((3, 4), 1, dist=3),
         lambda: np.asarray(VALUES, dist=other),
         lambda: np.zeros((3, 4), dist=np.protocol.Distribution((3, 4), "bn", nprocs=11)),
-        lambda: np.array(["text"], dist="b"),
+        lambda: np.array(["text"], dtype=object, dist="b"),
         lambda: array().redistribute("bbb"),
     ]
     errors = [error_of(call) for call in calls]
@@ -300,6 +300,165 @@ def test_results_lie_where_their_operands_lie():
     b = np.asarray(numpy.arange(60.0).reshape(20, 3), dist="bn")
     parts = b[1:] - b[:-1]
     assert np.comm.size == 1 or parts.distribution == b.distribution.slice(slice(-1))
+
+
+STRUCTURED = numpy.dtype([("x", "f8"), ("n", "i4"), ("s", "U2")])
+ITEMS = {
+    "dates": VALUES.astype("m8[D]") + numpy.datetime64("2000-02-28"),
+    "spans": VALUES.astype("m8[s]"),
+    "texts": VALUES.astype("U6"),
+    "bytes": VALUES.astype("S4"),
+    "long": VALUES.astype("g"),
+    "swapped": VALUES.astype(">f4"),
+    "structures": numpy.array([(v, v, "ab") for v in VALUES.flat], STRUCTURED).reshape(3, 4),
+}
+# None of these gathers anything.
+OF_ITEMS = {
+    "part": lambda np, a: a[1:, ::2].T,
+    "copy": lambda np, a: (a.copy("F"), a[1:].copy(), np.array(a)),
+    "cast": lambda np, a: a.astype(a.dtype.newbyteorder()),
+    "compare": lambda np, a: (a == a[::-1], a != a[0, 0], a[:1] == a),
+    "join": lambda np, a: np.concatenate([a, a[1:]], axis=1 - 1),
+    "roll": lambda np, a: np.roll(a, 1, axis=1),
+    "where": lambda np, a: np.where(a == a[::-1], a, a[0, 0]),
+    "make": lambda np, a: (np.zeros_like(a), np.full((3, 4), a[0, 0]), np.zeros((4, 3), a.dtype)),
+    "repeat": lambda np, a: np.broadcast_to(a[:1], (2, 5, 4)).copy(),
+    "element": lambda np, a: np.full((2, 2), a[2, 3]),
+}
+OF_SOME = {
+    ("dates", "subtract"): lambda np, a: a - a[0, 0],
+    ("dates", "extremes"): lambda np, a: (a.max(axis=0), a.T.min(axis=1)),
+    ("dates", "in place"): lambda np, a: a.__iadd__(numpy.timedelta64(3)),
+    ("dates", "texts"): lambda np, a: (a.astype("U"), np.datetime_as_string(a, unit="M")),
+    ("dates", "isnat"): lambda np, a: np.isnat(a),
+    ("spans", "sums"): lambda np, a: (a.sum(axis=0), np.cumsum(a, axis=1), a.mean(axis=1)),
+    ("spans", "scaled"): lambda np, a: a * 2 / numpy.timedelta64(1, "m"),
+    ("texts", "strings"): lambda np, a: (np.strings.str_len(a), a + a, np.strings.isalpha(a)),
+    ("long", "chain"): lambda np, a: np.exp(a * 2) + a,
+    ("long", "into"): lambda np, a: np.multiply(a, 2, out=a),
+    ("structures", "field"): lambda np, a: (a["x"], a["s"] + "!", a["x"] * 2 + a["n"]),
+    ("structures", "set"): lambda np, a: [a["x"].__setitem__((1, slice(1, 3)), 7), a][1],
+    ("structures", "add"): lambda np, a: [a["n"][1:].__iadd__(1), a][1],
+    ("structures", "row"): lambda np, a: [a.__setitem__(1, (1, 2, "z")), a][1],
+    ("structures", "fold"): lambda np, a: (a["x"].sum(axis=0), a["n"].max(axis=1)),
+}
+
+
+def test_items_are_in_pieces_and_computed_there():
+    cases = [((name, what), call) for name in ITEMS for what, call in OF_ITEMS.items()]
+    for (name, what), program in [*cases, *OF_SOME.items()]:
+        np.config.fallback = "error"
+        ours = program(np, np.array(ITEMS[name]))
+        np.config.fallback = "quiet"
+        theirs = program(numpy, ITEMS[name].copy())
+        for one, other in zip(listed(ours), listed(theirs), strict=True):
+            assert isinstance(one, np.ndarray) and one.dtype == other.dtype, (name, what)
+            assert one.tolist() == other.tolist(), (name, what, one.tolist(), other.tolist())
+            assert np.comm.size == 1 or not one._whole, (name, what)
+
+
+def test_items_lie_as_numbers_do():
+    for name, values in ITEMS.items():
+        a, numbers = np.array(values), np.array(VALUES)
+        if np.comm.size > 1:
+            assert a.distribution == numbers.distribution, name
+            cyclic = np.protocol.Distribution((3, 4), "cb", nprocs=np.comm.size)
+            moved = a.redistribute(cyclic)
+            assert moved.distribution == cyclic and moved.local.dtype == values.dtype
+            assert moved.local.shape == cyclic.local_shape(np.comm.rank)
+            assert moved.tolist() == values.tolist()
+            again = np.from_distarray(moved)
+            again[1] = values[2]
+            assert moved[1].tolist() == values[2].tolist() and again.dtype == values.dtype
+        assert (a.shape, a.strides, a.nbytes) == (values.shape, values.strides, values.nbytes)
+        assert repr(a) == repr(values) and pickle.loads(pickle.dumps(a)).tolist() == values.tolist()
+
+
+def test_a_structure_alone_is_a_copy_that_cannot_be_written():
+    a = np.asarray(ITEMS["structures"])
+    if np.comm.size > 1:
+        try:
+            a[0, 0]["x"] = 5
+            raise AssertionError("written into a copy")
+        except ValueError as error:
+            assert "read-only" in str(error)
+    assert a[0, 0] == ITEMS["structures"][0, 0]
+
+
+def test_objects_are_whole_on_every_rank():
+    a = np.array(VALUES.astype(object))
+    assert a._whole and (a + 1).tolist() == (VALUES + 1).tolist()
+    a[1] = "text"
+    assert a[1, 2] == "text"
+
+
+def whole(values=VALUES):
+    everywhere = np.protocol.Distribution(values.shape, "n" * values.ndim, nprocs=np.comm.size)
+    return np.array(values).redistribute(everywhere)
+
+
+def test_what_is_whole_on_several_ranks_is_shown_to_be_read():
+    for values in (VALUES, ITEMS["dates"]):
+        a = whole(values)
+        shown, before = numpy.asarray(a), a.copy()
+        assert shown.flags.writeable == (np.comm.size == 1)
+        a[1] = a[0]
+        assert shown[1].tolist() == values[0].tolist(), "writes are seen"
+        assert before.tolist() == values.tolist()
+
+
+def test_what_one_rank_shows_changes_nothing_for_the_others():
+    a, in_parts, kept = whole(), array(), []
+    pending = a + in_parts
+    for step in range(6):
+        if np.comm.rank == step % np.comm.size:
+            kept.append(numpy.asarray(a))  # local: the array is whole
+        pending = pending + a
+        a[step % 3] += in_parts[0]
+        a[...] = a + 1
+        copy = a.copy()
+        copy[0] = in_parts[1]
+        if step % 2:
+            kept.clear()
+    b, expected = VALUES.copy(), VALUES + VALUES
+    for step in range(6):
+        expected = expected + b
+        b[step % 3] += VALUES[0]
+        b += 1
+    assert pending.tolist() == expected.tolist() and a.tolist() == b.tolist()
+
+
+def test_a_piece_of_what_is_whole_puts_it_in_pieces():
+    for values in (VALUES, ITEMS["structures"]):
+        a = whole(values)
+        view = a[1:]
+        local = a.local
+        assert a.__distarray__()["buffer"] is not None
+        if np.comm.size > 1:
+            assert not a._whole and a.distribution == np.asarray(VALUES).distribution
+            assert local.shape == a.distribution.local_shape(np.comm.rank)
+        view[0] = values[2]
+        assert a[1].tolist() == values[2].tolist()
+
+
+def test_what_is_handed_out_comes_back():
+    a = array()
+    b = np.from_distarray(a)
+    b[1] = 7
+    own, back = a.local, b.local
+    assert a[1].tolist() == [7] * 4 and (numpy.shares_memory(own, back) or not own.size)
+
+
+def test_functions_that_write_ask_for_what_numpy_asks_for():
+    a = np.asarray(numpy.arange(9.0).reshape(3, 3))
+    out = np.zeros((3, 3))
+    assert np.dot(a, a, out=out) is out and out.tolist() == (a @ a).tolist()
+    for wrong in (np.zeros((3, 3)).T, np.zeros((6, 6))[::2, ::2]):
+        try:
+            np.dot(a, a, out=wrong)
+            raise AssertionError("NumPy refuses it")
+        except ValueError as error:
+            assert "output array is not acceptable" in str(error)
 
 
 def main():

@@ -8,6 +8,7 @@ mod sliced;
 mod spec;
 mod spec_axis;
 mod spec_block;
+mod trailing;
 
 use std::ops::Range;
 use std::sync::Arc;

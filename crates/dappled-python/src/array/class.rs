@@ -5,14 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dappled::graph::Array;
 use dappled_kernels::{Scalar, View};
-use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use numpy::PyArrayDescr;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
-use super::conversion::axes_argument;
 use super::exclusive::exclusive;
+use super::lending::Item;
 use super::{dtypes, scalars};
-use crate::errors::Raise;
 
 /// An array in pieces over the ranks, with NumPy's meaning.
 ///
@@ -36,8 +35,20 @@ pub struct NdArray {
 pub enum Value {
     /// With us.
     Ours(Shaped),
+    /// With us, as the bytes of items: dtypes that are not native, of an array that is, or may be,
+    /// in pieces. Its last axis is the bytes of one item.
+    Items(Shaped, Py<PyArrayDescr>),
     /// In an array of NumPy's, the same on every rank: dtypes that are not native.
     Held(Py<PyAny>),
+}
+
+impl Value {
+    fn of(array: Array, item: Option<Py<PyArrayDescr>>) -> Self {
+        match item {
+            Some(descr) => Value::Items(Shaped::new(array), descr),
+            None => Value::Ours(Shaped::new(array)),
+        }
+    }
 }
 
 /// An array, and what assigning to `shape` made of it: what was borrowed before stays valid.
@@ -70,25 +81,45 @@ impl NdArray {
         Self { value, base, writeable: AtomicBool::new(writeable) }
     }
 
+    /// An array of items that owns its memory.
+    pub fn items(array: Array, descr: Py<PyArrayDescr>) -> Self {
+        Self::new(Value::Items(Shaped::new(array), descr), None, true)
+    }
+
     /// An array of NumPy's, as it is.
     pub fn held(array: Py<PyAny>, base: Option<Py<PyAny>>, writeable: bool) -> Self {
         Self::new(Value::Held(array), base, writeable)
     }
 
-    /// An array in memory that somebody else made; a view if there is a base.
-    pub fn foreign(array: Array, base: Option<Py<PyAny>>, writeable: bool) -> Self {
-        Self::new(Value::Ours(Shaped::new(array)), base, writeable)
+    /// An array in memory that somebody else made, perhaps of items; a view if there is a base.
+    pub fn foreign(
+        array: Array,
+        item: Option<Py<PyArrayDescr>>,
+        base: Option<Py<PyAny>>,
+        writeable: bool,
+    ) -> Self {
+        Self::new(Value::of(array, item), base, writeable)
     }
 
     /// A view of one of ours.
     pub fn view_of<'py>(owner: &Bound<'py, NdArray>, view: View) -> PyResult<Bound<'py, PyAny>> {
+        Self::seen_as(owner, view, None)
+    }
+
+    /// A view of the memory of one of ours, perhaps as items.
+    pub fn seen_as<'py>(
+        owner: &Bound<'py, NdArray>,
+        view: View,
+        item: Option<Py<PyArrayDescr>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let own = owner.get();
-        let array = own.ours()?.with_view(view);
+        let (memory, _) = own.memory().ok_or_else(by_numpy)?;
+        let array = memory.with_view(view);
         let base = own
             .base
             .as_ref()
             .map_or_else(|| owner.clone().into_any().unbind(), |base| base.clone_ref(owner.py()));
-        let array = Self::foreign(array, Some(base), own.is_writeable());
+        let array = Self::foreign(array, item, Some(base), own.is_writeable());
         Ok(Bound::new(owner.py(), array)?.into_any())
     }
 
@@ -100,13 +131,38 @@ impl NdArray {
     pub fn array(&self) -> Option<&Array> {
         match &self.value {
             Value::Ours(shaped) => Some(&shaped.last().array),
+            _ => None,
+        }
+    }
+
+    /// What is with us, elements or the bytes of items, and the dtype of items.
+    pub fn memory(&self) -> Option<(&Array, Item<'_>)> {
+        match &self.value {
+            Value::Ours(shaped) => Some((&shaped.last().array, None)),
+            Value::Items(shaped, descr) => Some((&shaped.last().array, Some(descr))),
             Value::Held(_) => None,
         }
     }
 
     /// Our array; callers have sent what is held elsewhere.
     pub fn ours(&self) -> PyResult<&Array> {
-        self.array().ok_or_else(|| PyTypeError::new_err("an array that NumPy holds"))
+        self.array().ok_or_else(by_numpy)
+    }
+
+    /// The array that NumPy holds.
+    pub fn held_array<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
+        match &self.value {
+            Value::Held(array) => Ok(array.bind(py)),
+            _ => Err(PyTypeError::new_err("an array that NumPy does not hold")),
+        }
+    }
+
+    /// From now on, the same memory is seen so.
+    pub fn reshape_in_place(&self, view: View) {
+        if let Value::Ours(shaped) | Value::Items(shaped, _) = &self.value {
+            let last = shaped.last();
+            let _ = last.next.set(Box::new(Shaped::new(last.array.with_view(view))));
+        }
     }
 
     /// Is it a view of something?
@@ -124,97 +180,21 @@ impl NdArray {
             false => Err(PyValueError::new_err("assignment destination is read-only")),
         }
     }
+}
 
-    /// The view, or the attribute of the array that NumPy holds.
-    fn either<'py>(
-        &self,
-        py: Python<'py>,
-        name: &str,
-        ours: impl FnOnce(&View) -> usize,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        match &self.value {
-            Value::Held(array) => array.bind(py).getattr(name),
-            Value::Ours(shaped) => {
-                Ok(ours(shaped.last().array.view()).into_pyobject(py)?.into_any())
-            }
-        }
-    }
+pub fn by_numpy() -> PyErr {
+    PyTypeError::new_err("an array that NumPy holds")
 }
 
 #[pymethods]
 impl NdArray {
-    /// The lengths of the axes.
-    #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match &self.value {
-            Value::Held(array) => array.bind(py).getattr("shape"),
-            Value::Ours(shaped) => {
-                Ok(PyTuple::new(py, &shaped.last().array.view().shape)?.into_any())
-            }
-        }
-    }
-
-    #[setter]
-    fn set_shape(&self, py: Python<'_>, shape: &Bound<'_, PyAny>) -> PyResult<()> {
-        let shaped = match &self.value {
-            Value::Held(array) => return array.bind(py).setattr("shape", shape),
-            Value::Ours(shaped) => shaped.last(),
-        };
-        let view = shaped.array.view();
-        let shape = dappled::view::resolved(&axes_argument(shape)?, view.len());
-        let shape = shape.map_err(|error| Raise::raise(dappled::graph::GraphError::from(error)))?;
-        let reshaped = dappled::view::reshaped(view, &shape).ok_or_else(|| {
-            PyAttributeError::new_err(
-                "Incompatible shape for in-place modification. Use `.reshape()` to make a copy \
-                 with the desired shape.",
-            )
-        })?;
-        let next = Shaped::new(shaped.array.with_view(reshaped));
-        let _ = shaped.next.set(Box::new(next));
-        Ok(())
-    }
-
     /// The type of the elements, NumPy's.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.array() {
-            Some(array) => dtypes::to_numpy(py, array.dtype()),
-            None => self.either(py, "dtype", |_| 0usize),
-        }
-    }
-
-    /// How many axes.
-    #[getter]
-    fn ndim<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.either(py, "ndim", |view| view.shape.len())
-    }
-
-    /// How many elements.
-    #[getter]
-    fn size<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.either(py, "size", View::len)
-    }
-
-    /// Bytes of one element.
-    #[getter]
-    fn itemsize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.either(py, "itemsize", |view| view.dtype.itemsize())
-    }
-
-    /// Bytes of all elements, on all ranks together.
-    #[getter]
-    fn nbytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.either(py, "nbytes", |view| view.len() * view.dtype.itemsize())
-    }
-
-    /// Bytes from one element to the next along each axis, in the whole array's C order.
-    #[getter]
-    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.value {
-            Value::Held(array) => array.bind(py).getattr("strides"),
-            Value::Ours(shaped) => {
-                Ok(PyTuple::new(py, &shaped.last().array.view().strides)?.into_any())
-            }
+            Value::Ours(shaped) => dtypes::to_numpy(py, shaped.last().array.dtype()),
+            Value::Items(_, descr) => Ok(descr.bind(py).clone().into_any()),
+            Value::Held(array) => array.bind(py).getattr("dtype"),
         }
     }
 
@@ -239,17 +219,16 @@ impl NdArray {
         Ok(())
     }
 
-    /// Are the elements in C order, in F order, without gaps?
-    #[getter]
-    fn _contiguous(&self) -> PyResult<(bool, bool)> {
-        let view = self.ours()?.view();
-        Ok((view.is_contiguous(), view.transposed().is_contiguous()))
-    }
-
     /// Is all of it on every rank?
     #[getter]
     fn _whole(&self) -> bool {
-        self.array().is_none_or(Array::is_whole)
+        self.memory().is_none_or(|(array, _)| array.is_whole())
+    }
+
+    /// Is it one of items, whose dtype is none of ours, and which is with us?
+    #[getter]
+    fn _items(&self) -> bool {
+        matches!(self.value, Value::Items(..))
     }
 
     /// Is it an array that NumPy holds, its dtype being none of ours?
@@ -257,29 +236,21 @@ impl NdArray {
     fn _held(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         match &self.value {
             Value::Held(array) => Some(array.clone_ref(py)),
-            Value::Ours(_) => None,
-        }
-    }
-
-    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        match &self.value {
-            Value::Held(array) => array.bind(py).len(),
-            Value::Ours(shaped) => {
-                let first = shaped.last().array.shape().first().copied();
-                first.ok_or_else(|| PyTypeError::new_err("len() of unsized object"))
-            }
+            _ => None,
         }
     }
 
     /// The same as an array that owns its memory, for who made the only other one.
     fn _owner<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, NdArray>> {
-        Bound::new(py, NdArray::owned(self.ours()?.clone()))
+        let (array, item) = self.memory().ok_or_else(by_numpy)?;
+        let item = item.map(|descr| descr.clone_ref(py));
+        Bound::new(py, NdArray::foreign(array.clone(), item, None, true))
     }
 
     /// Computes what is pending.
     fn _compute(&self, py: Python<'_>) -> PyResult<()> {
-        match self.array() {
-            Some(array) => exclusive(py, usize::MAX, || array.compute()),
+        match self.memory() {
+            Some((array, _)) => exclusive(py, usize::MAX, || array.compute()),
             None => Ok(()),
         }
     }

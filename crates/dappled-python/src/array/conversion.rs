@@ -2,14 +2,16 @@
 
 use dappled::graph::Array;
 use dappled_kernels::{Axes, Scalar};
-use numpy::PyUntypedArray;
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::class::{NdArray, Value};
 use super::exclusive::exclusive;
-use super::lending::{borrowed, lent};
+use super::items::items;
+use super::lending::{borrowed, borrowed_items, lent};
+use super::placement::moved;
 use super::session::session;
 use super::{dtypes, given};
 use crate::distribution::Distribution;
@@ -32,11 +34,14 @@ pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>, fresh: bool) -> PyResult<Bo
     let base = array.getattr("base")?;
     let base = (!base.is_none()).then(|| base.unbind());
     let Some((memory, view)) = memory else {
-        return Bound::new(py, NdArray::held(array.clone().into_any().unbind(), base, writeable));
+        return match session.fabric().size() {
+            1 => held(array, base, writeable),
+            _ => items(array).unwrap_or_else(|| held(array, base, writeable)),
+        };
     };
     let foreign = Array::foreign(session, memory, view);
     match session.fabric().size() {
-        1 => Bound::new(py, NdArray::foreign(foreign, base, writeable)),
+        1 => Bound::new(py, NdArray::foreign(foreign, None, base, writeable)),
         _ => {
             let copy = exclusive(py, usize::MAX, || foreign.copied())?;
             Bound::new(py, NdArray::owned(copy))
@@ -45,18 +50,28 @@ pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>, fresh: bool) -> PyResult<Bo
 }
 
 /// Our array of the values of NumPy's, which are the same on every rank, in a distribution: each
-/// rank copies its part, and nothing is sent. None where the dtype is not native.
+/// rank copies its part, and nothing is sent. None where elements can't be moved.
 #[pyfunction]
 pub fn scatter<'py>(
     array: &Bound<'py, PyUntypedArray>,
     distribution: &Bound<'py, Distribution>,
 ) -> PyResult<Option<Bound<'py, NdArray>>> {
     let py = array.py();
-    let Some((memory, view)) = borrowed(array) else { return Ok(None) };
-    let foreign = Array::foreign(session(py)?, memory, view);
     let target = &distribution.get().inner;
-    let made = exclusive(py, usize::MAX, || foreign.redistributed(target))?;
-    Bound::new(py, NdArray::owned(made)).map(Some)
+    let found = borrowed(array).or_else(|| borrowed_items(array));
+    let Some((memory, view)) = found else { return Ok(None) };
+    let item = (view.shape.len() > array.ndim()).then(|| array.dtype().unbind());
+    let foreign = Array::foreign(session(py)?, memory, view);
+    let made = moved(py, &foreign, item.as_ref(), target)?;
+    Bound::new(py, NdArray::foreign(made, item, None, true)).map(Some)
+}
+
+fn held<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    base: Option<Py<PyAny>>,
+    writeable: bool,
+) -> PyResult<Bound<'py, NdArray>> {
+    Bound::new(array.py(), NdArray::held(array.clone().into_any().unbind(), base, writeable))
 }
 
 /// NumPy's array of all elements: the same memory on one rank, gathered on several.
@@ -66,9 +81,9 @@ pub fn unwrap<'py>(array: &Bound<'py, NdArray>, writeable: bool) -> PyResult<Bou
     let py = array.py();
     match array.get().value() {
         Value::Held(held) => Ok(held.bind(py).clone()),
-        Value::Ours(_) => {
-            let ours = array.get().ours()?;
-            lent(py, ours, writeable && array.get().is_writeable())
+        _ => {
+            let (memory, item) = array.get().memory().expect("an array that NumPy does not hold");
+            lent(py, memory, item, writeable && array.get().is_writeable())
         }
     }
 }

@@ -141,7 +141,7 @@ impl NdArray {
     fn set_real<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         match slf.get().array() {
             Some(_) => slf.getattr("real")?.set_item(PyEllipsis::get(slf.py()), value),
-            None => slf.getattr("_held")?.setattr("real", value),
+            None => set_part(slf, "real", value),
         }
     }
 
@@ -171,9 +171,17 @@ impl NdArray {
                 slf.getattr("imag")?.set_item(PyEllipsis::get(slf.py()), value)
             }
             Some(_) => Err(PyTypeError::new_err("array does not have imaginary part to set")),
-            None => slf.getattr("_held")?.setattr("imag", value),
+            None => set_part(slf, "imag", value),
         }
     }
+}
+
+fn set_part<'py>(
+    array: &Bound<'py, NdArray>,
+    name: &str,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    slow::function(array.py(), "set_attribute")?.call1((array, name, value)).map(drop)
 }
 
 fn part_of_complex(view: &View, at: usize) -> View {

@@ -86,3 +86,11 @@ fn numbers(py: Python<'_>) -> PyResult<Py<PyDict>> {
     seen.set_item(py.get_type::<PyComplex>(), DType::Complex128 as usize)?;
     Ok(seen.unbind())
 }
+
+/// Bytes of one element of a dtype that is not ours but means the same in any memory; None for what
+/// holds references.
+pub fn item(descr: &Bound<'_, PyArrayDescr>) -> Option<usize> {
+    // NumPy's texts of any length are kept beside the array.
+    let kept_beside = descr.kind() == b'T';
+    (descr.itemsize() > 0 && !descr.has_object() && !kept_beside).then(|| descr.itemsize())
+}

@@ -125,7 +125,7 @@ fn taken<'py>(own: &NdArray, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'
     let key = key.and_then(|key| key.get().array()).filter(|key| !key.shape().is_empty());
     match (own.array(), key) {
         (Some(own), Some(key)) if session(py)?.fabric().size() == 1 => {
-            fresh(lent(py, own, false)?.get_item(lent(py, key, false)?)?)
+            fresh(lent(py, own, None, false)?.get_item(lent(py, key, None, false)?)?)
         }
         _ => Ok(None),
     }

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::ptr::NonNull;
 
 use dappled::graph::{Array, Loan};
-use dappled_kernels::{Buffer, View};
+use dappled_kernels::{Axes, Buffer, DType, View};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, PY_ARRAY_API, PyArray_Descr};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyBufferError;
@@ -19,21 +19,49 @@ use super::session::session;
 /// Keeps the memory of an array that was handed out, as the base of NumPy's array.
 #[pyclass(frozen, module = "dappled")]
 pub struct Memory {
-    _loan: Loan,
+    _kept: Kept,
 }
+
+/// Memory that NumPy sees: for as long as it likes, or only while it computes.
+pub enum Kept {
+    Loan(Loan),
+    Buffer(Buffer),
+}
+
+impl Kept {
+    fn start(&self) -> *mut u8 {
+        match self {
+            Kept::Loan(loan) => loan.buffer.as_ptr(),
+            Kept::Buffer(buffer) => buffer.as_ptr(),
+        }
+    }
+}
+
+/// What NumPy calls the elements of a view; items lose their last axis, the bytes of one.
+fn described(py: Python<'_>, view: &View, item: Item<'_>) -> PyResult<(Py<PyArrayDescr>, usize)> {
+    let descr = match item {
+        Some(descr) => descr.clone_ref(py),
+        None => dtypes::to_numpy(py, view.dtype)?.cast_into::<PyArrayDescr>()?.unbind(),
+    };
+    Ok((descr, view.shape.len() - usize::from(item.is_some())))
+}
+
+/// The dtype of items; None for elements that are ours.
+pub type Item<'a> = Option<&'a Py<PyArrayDescr>>;
 
 /// A NumPy array over memory that is lent for as long as it lives.
 pub fn numpy_array<'py>(
     py: Python<'py>,
-    loan: Loan,
+    kept: Kept,
     view: &View,
+    item: Item<'_>,
     writeable: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let descr = dtypes::to_numpy(py, view.dtype)?.cast_into::<PyArrayDescr>()?;
-    let mut shape: Vec<isize> = view.shape.iter().map(|&length| length as isize).collect();
+    let (descr, ndim) = described(py, view, item)?;
+    let mut shape: Vec<isize> = view.shape[..ndim].iter().map(|&length| length as isize).collect();
     let mut strides = view.strides.clone();
-    let start = loan.buffer.as_ptr().wrapping_add(view.offset);
-    let keeper = Bound::new(py, Memory { _loan: loan })?;
+    let start = kept.start().wrapping_add(view.offset);
+    let keeper = Bound::new(py, Memory { _kept: kept })?;
     let flags = if writeable { NPY_ARRAY_WRITEABLE } else { 0 };
     // SAFETY: shape and strides have one entry an axis and stay inside the buffer (a view of an
     // array always does), which lives as long as the keeper, NumPy's base; NewFromDescr takes the
@@ -62,9 +90,21 @@ pub fn numpy_array<'py>(
 /// The memory of a NumPy array of a native dtype, and how the array lies in it.
 pub fn borrowed(array: &Bound<'_, PyUntypedArray>) -> Option<(Buffer, View)> {
     let dtype = dtypes::from_numpy(&array.dtype())?;
-    let shape = array.shape().into();
-    let strides = array.strides().into();
-    let mut view = View { dtype, offset: 0, shape, strides };
+    let (shape, strides) = (array.shape().into(), array.strides().into());
+    memory_of(array, View { dtype, offset: 0, shape, strides })
+}
+
+/// The same of an array of items, as bytes; None where elements are no good elsewhere.
+pub fn borrowed_items(array: &Bound<'_, PyUntypedArray>) -> Option<(Buffer, View)> {
+    let item = dtypes::item(&array.dtype())?;
+    let (mut shape, mut strides): (Axes<usize>, Axes<isize>) =
+        (array.shape().into(), array.strides().into());
+    shape.push(item);
+    strides.push(1);
+    memory_of(array, View { dtype: DType::UInt8, offset: 0, shape, strides })
+}
+
+fn memory_of(array: &Bound<'_, PyUntypedArray>, mut view: View) -> Option<(Buffer, View)> {
     let reach = view.reach();
     view.offset = (-reach.start) as usize;
     // SAFETY: the data pointer of a live NumPy array.
@@ -77,14 +117,21 @@ pub fn borrowed(array: &Bound<'_, PyUntypedArray>) -> Option<(Buffer, View)> {
     Some((buffer, view))
 }
 
-/// A NumPy array of all elements: the memory itself where it is whole, else gathered.
-pub fn lent<'py>(py: Python<'py>, array: &Array, writeable: bool) -> PyResult<Bound<'py, PyAny>> {
-    let whole = match array.is_whole() {
-        true => array.clone(),
-        false => exclusive(py, usize::MAX, || array.gathered())?,
+/// A NumPy array of all elements: the memory itself where it is whole, else gathered. What is whole on
+/// every one of several ranks is only to be read.
+pub fn lent<'py>(
+    py: Python<'py>,
+    array: &Array,
+    item: Item<'_>,
+    writeable: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let alone = array.session().fabric().size() == 1;
+    let (whole, may_write) = match array.is_whole() {
+        true => (array.clone(), writeable && alone),
+        false => (exclusive(py, usize::MAX, || array.gathered())?, writeable),
     };
     let loan = exclusive(py, whole.view().len(), || whole.lend())?;
-    numpy_array(py, loan, whole.view(), writeable)
+    numpy_array(py, Kept::Loan(loan), whole.view(), item, may_write)
 }
 
 #[pymethods]
@@ -100,10 +147,10 @@ impl NdArray {
     ) -> PyResult<()> {
         let py = slf.py();
         let alone = session(py)?.fabric().size() == 1;
-        let array = match slf.get().array() {
+        let array = match slf.get().memory() {
             None => slf.getattr("_held")?,
-            Some(array) if alone || array.is_whole() => {
-                lent(py, array, alone && slf.get().is_writeable())?
+            Some((array, item)) if alone || array.is_whole() => {
+                lent(py, array, item, slf.get().is_writeable())?
             }
             Some(_) => {
                 let ranks = session(py)?.fabric().size();
@@ -113,6 +160,12 @@ impl NdArray {
                 )));
             }
         };
+        // NumPy itself reads from such buffers something else than it wrote.
+        let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
+        if kind == 'V' {
+            let text = "of structures a buffer tells too little: `numpy.asarray(a)` gives them";
+            return Err(PyBufferError::new_err(text));
+        }
         // SAFETY: the caller's view; it keeps NumPy's array, which keeps the memory.
         match unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), view, flags) } {
             0 => Ok(()),

@@ -1,6 +1,7 @@
 //! Where an array lies: what NumPy does not have.
 
 use dappled::graph::Array;
+use dappled::protocol;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -8,7 +9,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::NdArray;
 use super::exclusive::exclusive;
-use super::lending::{borrowed, numpy_array};
+use super::lending::{Item, Kept, borrowed, borrowed_items, numpy_array};
 use super::session::session;
 use crate::distribution::Distribution;
 use crate::errors::Raise;
@@ -21,18 +22,29 @@ impl NdArray {
     /// >>> np.zeros((4, 6)).distribution
     /// Distribution((4, 6), 'nn', grid_shape=(1, 1))
     #[getter]
-    fn distribution(&self) -> PyResult<Distribution> {
-        let array = self.ours().map_err(|_| not_native())?;
-        array.distribution().map(Distribution::from).map_err(Raise::raise)
+    fn distribution(&self, py: Python<'_>) -> PyResult<Distribution> {
+        let Some((array, item)) = self.memory() else {
+            let shape: Vec<usize> = self.held_array(py)?.getattr("shape")?.extract()?;
+            return Ok(session(py)?.everywhere(&shape).into());
+        };
+        let found = match item {
+            Some(_) => array.item_distribution(),
+            None => array.distribution(),
+        };
+        found.map(Distribution::from).map_err(Raise::raise)
     }
 
     /// This rank's piece as NumPy's array, padding included: the memory itself. Collective.
     #[getter]
     fn local<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let Some(array) = slf.get().array() else { return slf.getattr("_held") };
-        let piece = exclusive(py, usize::MAX, || array.piece())?;
-        numpy_array(py, piece.loan, &piece.view, slf.get().is_writeable())
+        let Some((array, item)) = slf.get().memory() else { return slf.getattr("_held") };
+        let are_items = item.is_some();
+        let piece = exclusive(py, usize::MAX, || match are_items {
+            true => array.item_piece(),
+            false => array.piece(),
+        })?;
+        numpy_array(py, Kept::Loan(piece.loan), &piece.view, item, slf.get().is_writeable())
     }
 
     /// A copy with the same values in another distribution over the same ranks: a `Distribution`, or
@@ -49,23 +61,31 @@ impl NdArray {
         py: Python<'py>,
         distribution: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, NdArray>> {
-        let array = self.ours().map_err(|_| not_native())?;
-        let shape = PyTuple::new(py, &array.view().shape)?.into_any();
-        let target = placed(distribution, &shape)?.inner;
-        let moved = exclusive(py, usize::MAX, || array.redistributed(&target))?;
-        Bound::new(py, NdArray::owned(moved))
+        if let Some((array, item)) = self.memory() {
+            let ndim = array.shape().len() - usize::from(item.is_some());
+            let shape = PyTuple::new(py, &array.shape()[..ndim])?.into_any();
+            let target = placed(distribution, &shape)?.inner;
+            return Bound::new(py, made(py, moved(py, array, item, &target)?, item));
+        }
+        let held = self.held_array(py)?.cast::<PyUntypedArray>()?;
+        let target = placed(distribution, &held.getattr("shape")?)?.inner;
+        let (memory, view) = borrowed_items(held).ok_or_else(not_native)?;
+        let (array, item) = (Array::foreign(session(py)?, memory, view), held.dtype().unbind());
+        Bound::new(py, NdArray::items(moved(py, &array, Some(&item), &target)?, item))
     }
 
     /// Brings the padding of every piece up to date, corners included. Collective.
     fn update_padding(&self, py: Python<'_>) -> PyResult<()> {
-        let array = self.ours().map_err(|_| not_native())?;
-        exclusive(py, usize::MAX, || array.update_padding())
+        match self.memory() {
+            Some((array, _)) => exclusive(py, usize::MAX, || array.update_padding()),
+            None => Ok(()),
+        }
     }
 
     /// What would be done to compute what is pending: by this rank, or by one of so many.
     #[pyo3(signature = (ranks=None))]
     fn _explain(&self, py: Python<'_>, ranks: Option<u64>) -> PyResult<String> {
-        let array = self.ours().map_err(|_| not_native())?;
+        let (array, _) = self.memory().ok_or_else(not_native)?;
         exclusive(py, usize::MAX, || match ranks {
             Some(ranks) => array.explain_on(ranks),
             None => array.explain(),
@@ -73,8 +93,30 @@ impl NdArray {
     }
 }
 
+/// An array in another distribution.
+pub fn moved(
+    py: Python<'_>,
+    array: &Array,
+    item: Item<'_>,
+    target: &protocol::Distribution,
+) -> PyResult<Array> {
+    let are_items = item.is_some();
+    exclusive(py, usize::MAX, || match are_items {
+        true => array.redistributed_items(target),
+        false => array.redistributed(target),
+    })
+}
+
+/// An array that owns its memory, of items or of ours.
+fn made(py: Python<'_>, array: Array, item: Item<'_>) -> NdArray {
+    match item {
+        Some(descr) => NdArray::items(array, descr.clone_ref(py)),
+        None => NdArray::owned(array),
+    }
+}
+
 fn not_native() -> PyErr {
-    PyTypeError::new_err("an array of this dtype is held whole by NumPy, the same on every rank")
+    PyTypeError::new_err("objects can't be moved: an array of them is whole on every rank")
 }
 
 /// What `dist=` says of an array of this shape: a `Distribution`, or a letter for each axis.
@@ -107,42 +149,57 @@ pub fn from_piece<'py>(
     memory: &Bound<'py, PyUntypedArray>,
     fresh: bool,
 ) -> PyResult<Bound<'py, NdArray>> {
-    let py = memory.py();
+    let (py, target) = (memory.py(), &distribution.get().inner);
+    check_ranks(target, session(py)?.fabric().size())?;
+    let (buffer, local, item) = match borrowed(memory) {
+        Some((buffer, local)) => (buffer, local, None),
+        None => {
+            let (buffer, local) = borrowed_items(memory).ok_or_else(not_native)?;
+            (buffer, local, Some(memory.dtype().unbind()))
+        }
+    };
+    let bytes = local.shape[memory.ndim()..].iter();
+    let target = bytes.fold(target.clone(), |target, &item| target.with_trailing(item as u64));
     let session = session(py)?;
-    let target = &distribution.get().inner;
-    if target.nprocs() != session.fabric().size() {
-        let message = format!(
-            "a distribution over {} processes, in a program of {}",
-            target.nprocs(),
-            session.fabric().size()
-        );
-        return Err(PyValueError::new_err(message));
-    }
-    let (buffer, local) = borrowed(memory).ok_or_else(not_native)?;
     if fresh {
-        let array = Array::adopted_piece(session, target.clone(), buffer, local);
-        return Bound::new(py, NdArray::owned(array));
+        let array = Array::adopted_piece(session, target, buffer, local);
+        return Bound::new(py, made(py, array, item.as_ref()));
     }
     let writeable: bool = memory.getattr("flags")?.getattr("writeable")?.extract()?;
-    let array = Array::from_piece(session, target.clone(), buffer, local).map_err(Raise::raise)?;
-    debug_assert_eq!(memory.ndim(), array.shape().len());
-    Bound::new(py, NdArray::foreign(array, Some(memory.clone().into_any().unbind()), writeable))
+    let base = Some(memory.clone().into_any().unbind());
+    let array = Array::from_piece(session, target, buffer, local).map_err(Raise::raise)?;
+    Bound::new(py, NdArray::foreign(array, item, base, writeable))
+}
+
+fn check_ranks(target: &protocol::Distribution, ranks: u64) -> PyResult<()> {
+    match target.nprocs() == ranks {
+        true => Ok(()),
+        false => {
+            let over = target.nprocs();
+            let text = format!("a distribution over {over} processes, in a program of {ranks}");
+            Err(PyValueError::new_err(text))
+        }
+    }
 }
 
 /// This rank's part of an array repeated to a shape, in the blocks that an array of that shape has:
-/// what an operation on elements needs. A copy, for NumPy to compute with; and those blocks.
+/// what an operation on elements needs. For NumPy to compute with, and to be dropped then; and those
+/// blocks.
 #[pyfunction]
 pub fn part<'py>(
     array: &Bound<'py, NdArray>,
     shape: Vec<usize>,
 ) -> PyResult<(Bound<'py, PyAny>, Distribution)> {
     let py = array.py();
-    let ours = array.get().ours().map_err(|_| not_native())?;
+    let (memory, item) = array.get().memory().ok_or_else(not_native)?;
     let blocks = session(py)?.blocks(&shape);
-    let repeated = ours.broadcast(&shape);
+    let bytes = &memory.shape()[memory.shape().len() - usize::from(item.is_some())..];
+    let repeated = memory.broadcast(&[&shape[..], bytes].concat());
     let repeated = repeated.ok_or_else(|| PyValueError::new_err("a shape that does not fit"))?;
-    let piece = exclusive(py, usize::MAX, || repeated.redistributed(&blocks)?.piece())?;
-    Ok((numpy_array(py, piece.loan, &piece.view, true)?, blocks.into()))
+    let target =
+        bytes.iter().fold(blocks.clone(), |target, &item| target.with_trailing(item as u64));
+    let (buffer, view) = exclusive(py, usize::MAX, || repeated.part_of_rank(&target))?;
+    Ok((numpy_array(py, Kept::Buffer(buffer), &view, item, false)?, blocks.into()))
 }
 
 /// The blocks that an array of this shape has if nobody says; None where it is whole.

@@ -2,7 +2,8 @@
 
 use dappled::graph::{Array, GraphError};
 use dappled::view;
-use dappled_kernels::{Axes, View};
+use dappled_kernels::{Axes, DType, View};
+use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -285,14 +286,19 @@ impl NdArray {
         offset: isize,
         shape: Vec<usize>,
         strides: Vec<isize>,
-        dtype: &Bound<'py, PyAny>,
+        dtype: &Bound<'py, PyArrayDescr>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let (Some(array), Some(dtype)) = (slf.get().array(), dtypes::from_any(dtype)?) else {
-            return Ok(None);
-        };
+        let Some((array, _)) = slf.get().memory() else { return Ok(None) };
         let offset = (array.view().offset as isize + offset) as usize;
-        NdArray::view_of(slf, View { dtype, offset, shape: shape.into(), strides: strides.into() })
-            .map(Some)
+        let (mut shape, mut strides): (Axes<usize>, Axes<isize>) = (shape.into(), strides.into());
+        if let Some(dtype) = dtypes::from_numpy(dtype) {
+            return NdArray::view_of(slf, View { dtype, offset, shape, strides }).map(Some);
+        }
+        let Some(item) = dtypes::item(dtype) else { return Ok(None) };
+        shape.push(item);
+        strides.push(1);
+        let view = View { dtype: DType::UInt8, offset, shape, strides };
+        NdArray::seen_as(slf, view, Some(dtype.clone().unbind())).map(Some)
     }
 }
 

@@ -241,7 +241,7 @@ pub fn by_numpy<'py>(
     let mut arguments: Few<Bound<'py, PyAny>> = Few::new();
     for object in objects {
         match (ours(object), is_number(object)) {
-            (Some(array), _) => arguments.push(lent(py, array, false)?),
+            (Some(array), _) => arguments.push(lent(py, array, None, false)?),
             (None, true) => arguments.push((*object).clone()),
             (None, false) => return Ok(None),
         }

@@ -8,6 +8,7 @@ use dappled_kernels::{DType, View};
 use dappled_protocol::{AxisSpec, Distribution};
 
 use super::evaluate::{gathered, laid_out, value, write};
+use super::items::in_bytes;
 use super::layout::{Layout, Split};
 use super::node::{Arg, Node, State};
 use super::reshape::{in_shape, is_laid_out, moved, own_memory, plain};
@@ -22,6 +23,9 @@ pub(super) fn followed(
 ) -> Result<(Arc<Node>, View), GraphError> {
     if through(view, &node.base).is_some() {
         return Ok((node.clone(), view.clone()));
+    }
+    if let Some((bytes, view)) = in_bytes(node, view) {
+        return Ok((bytes.over(session, &value(session, node)?), view));
     }
     if !node.layout.is_whole()
         && let Some(turned) = along_axes(session, node, view)?

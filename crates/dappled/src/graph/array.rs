@@ -182,27 +182,22 @@ impl Array {
         self.versions.current().layout.is_whole()
     }
 
-    /// Lends the memory, which must be whole, to somebody outside, who may read and write it there
-    /// as long as the loan lives. Whoever was asked before, or copied without a copy, keeps the old
-    /// memory.
+    /// Lends the memory to somebody outside, who may read and write it there as long as the loan
+    /// lives; of a whole array on several ranks only read it. Whoever was asked before, or copied
+    /// without a copy, keeps the old memory.
     pub fn lend(&self) -> Result<Loan, GraphError> {
         let mut node = self.versions.current();
         let memory = value(self.session(), &node)?;
+        if node.layout.is_whole() && self.session().fabric().size() > 1 {
+            return Ok(self.versions.lend(memory, true));
+        }
         // Two holders: the box and this function.
         if Arc::strong_count(&node) > 2 && !self.versions.is_lent() {
-            let copy = self.session().freed().memory(memory.len());
-            let read = memory.read().map_err(crate::run::RunError::from)?;
-            copy.write().map_err(crate::run::RunError::from)?.copy_from_slice(&read);
-            node = Node::new(
-                self.session(),
-                node.base.clone(),
-                node.layout.clone(),
-                State::Stored(copy.clone()),
-            );
-            self.versions.replace(node);
-            return Ok(self.versions.lend(copy));
+            node = self.session().copy_of(&node, &memory)?;
+            self.versions.replace(node.clone());
+            return Ok(self.versions.lend(value(self.session(), &node)?, false));
         }
-        Ok(self.versions.lend(memory))
+        Ok(self.versions.lend(memory, false))
     }
 
     /// What is read, as it is now.

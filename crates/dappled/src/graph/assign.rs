@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use dappled_kernels::{Buffer, DType, Element, Scalar, View};
 
-use super::evaluate::{laid_out, value, write};
+use super::evaluate::{gathered, laid_out, value, write};
+use super::items::in_bytes;
 use super::layout::{Layout, layout_like};
 use super::map::Operand;
 use super::node::{Arg, Node, State};
@@ -63,10 +64,20 @@ impl Array {
         }
         let node = self.versions.current();
         if !node.layout.is_whole() && through(self.view(), &node.base).is_none() {
-            return self.store_across(&node, &arg);
+            return match in_bytes(&node, self.view()) {
+                Some(_) => self.store_bytes(&node, arg),
+                None => self.store_across(&node, &arg),
+            };
         }
         if self.versions.is_lent() {
             return self.store_in_place(&node, arg);
+        }
+        let (arg, uses) = match self.is_shared(&node) && arg.is_spread() {
+            true => (self.brought(arg)?, 0),
+            false => (arg, uses),
+        };
+        if self.versions.is_shown() {
+            return self.store_shown(node, arg);
         }
         // Two holders, the box and this function, besides the uses. One more needs the old values.
         // (Who holds what may differ from rank to rank, what is computed may not: a pending array
@@ -80,6 +91,35 @@ impl Array {
         let next = next_version(session, &node, self.view(), &arg)?;
         self.versions.replace(next);
         Ok(())
+    }
+
+    /// Is all of it on every one of several ranks?
+    fn is_shared(&self, node: &Node) -> bool {
+        node.layout.is_whole() && self.session().fabric().size() > 1
+    }
+
+    /// An argument whose values are here, so that writing it over an array that is all here is for
+    /// each rank to do alone, as it has to be done there.
+    fn brought(&self, arg: Arg) -> Result<Arg, GraphError> {
+        let here = gathered(self.session(), &arg, arg.dtype(), self.shape())?;
+        let view = here.base.clone();
+        Ok(Arg::Part(here, view))
+    }
+
+    /// Somebody outside reads the memory: it is written in place, and who needs the old values gets
+    /// a copy of them.
+    fn store_shown(&self, node: Arc<Node>, arg: Arg) -> Result<(), GraphError> {
+        let session = self.session();
+        let memory = value(session, &node)?;
+        let mut now = node.clone();
+        if Arc::strong_count(&node) > 3 {
+            let old = session.copy_of(&node, &memory)?;
+            let (base, layout) = (node.base.clone(), node.layout.clone());
+            now = Node::new(session, base, layout, State::Stored(memory));
+            node.store(value(session, &old)?);
+            self.versions.replace(now.clone());
+        }
+        self.store_in_place(&now, arg)
     }
 
     /// Somebody outside sees the memory: the result is computed beside it first, where the value

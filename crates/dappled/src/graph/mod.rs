@@ -20,6 +20,7 @@
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
 //! notice            what operations signalled
 //! across, reshape   views that do not follow the axes of what is in pieces; other shapes
+//! items             elements as their bytes
 //! place, explain    where it lies; what would be done; foretell: on ranks that do not run
 //! padding           copies of what other ranks own
 //! pending           what is held and not computed yet
@@ -39,6 +40,7 @@ mod explain;
 mod fold;
 mod foretell;
 mod fuse;
+mod items;
 mod layout;
 mod map;
 mod memory;

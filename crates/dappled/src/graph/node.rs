@@ -10,6 +10,7 @@ use super::Session;
 use super::layout::Layout;
 use super::memory::{Freed, WORTH, keep_small};
 use super::notice::Request;
+use crate::run::RunError;
 use crate::view::{seen, through};
 
 /// One operation, or an array that is stored.
@@ -150,6 +151,15 @@ impl Node {
     }
 }
 
+impl Session {
+    /// A stored array in memory of its own.
+    pub(super) fn copy_of(&self, node: &Node, memory: &Buffer) -> Result<Arc<Node>, RunError> {
+        let copy = self.freed().memory(memory.len());
+        copy.write()?.copy_from_slice(&memory.read()?);
+        Ok(Node::new(self, node.base.clone(), node.layout.clone(), State::Stored(copy)))
+    }
+}
+
 /// Local, and no message: the garbage may be collected at different times on different ranks.
 impl Drop for Node {
     fn drop(&mut self) {
@@ -177,7 +187,8 @@ impl Arg {
         }
     }
 
-    fn is_spread(&self) -> bool {
+    /// Is it in pieces, or read from what is?
+    pub fn is_spread(&self) -> bool {
         match self {
             Arg::Scalar(_) => false,
             Arg::Part(node, _) => node.is_spread(),

@@ -77,8 +77,16 @@ impl Array {
         })
     }
 
-    /// Lends this rank's piece, its padding up to date. A whole array on several ranks is in blocks from now on. Collective.
+    /// Lends this rank's piece, its padding up to date. A whole array on several ranks is in blocks
+    /// from now on. Collective.
     pub fn piece(&self) -> Result<LentPiece, GraphError> {
+        self.piece_of(|| self.session().blocks(self.shape()))
+    }
+
+    pub(super) fn piece_of(
+        &self,
+        blocks: impl FnOnce() -> Distribution,
+    ) -> Result<LentPiece, GraphError> {
         let node = self.versions.current();
         let in_pieces = self.session().fabric().size() > 1;
         if !in_pieces && node.layout.is_whole() {
@@ -88,8 +96,7 @@ impl Array {
             return Err(GraphError::Piece);
         }
         if node.layout.is_whole() {
-            let blocks = self.session().blocks(self.shape());
-            let split = self.redistributed(&blocks)?.versions.current();
+            let split = self.redistributed(&blocks())?.versions.current();
             self.versions.replace(split);
         }
         drop(node);
@@ -99,6 +106,20 @@ impl Array {
         }
         let node = self.versions.current();
         Ok(LentPiece { loan, view: node.layout.local(&node.base).clone() })
+    }
+
+    /// This rank's part in a distribution, to be read at once: the memory itself where the array lies
+    /// so. Collective.
+    pub fn part_of_rank(&self, target: &Distribution) -> Result<(Buffer, View), GraphError> {
+        let mut node = self.versions.current();
+        let lies_so = match &node.layout {
+            Layout::Split(split) => *self.view() == node.base && split.distribution == *target,
+            Layout::Whole => false,
+        };
+        if !lies_so {
+            node = self.redistributed(target)?.versions.current();
+        }
+        Ok((value(self.session(), &node)?, node.layout.local(&node.base).clone()))
     }
 
     /// An array whose pieces lie in memory that somebody else owns, one on each rank.

@@ -15,6 +15,7 @@ use super::layout::Layout;
 use super::memory::{Freed, MemoryStats};
 use super::notice::{Notice, Notices, Origin};
 use super::pending::Pending;
+use super::place::whole;
 use super::tag::hashed;
 use super::ways::Ways;
 use crate::run::RunError;
@@ -232,6 +233,11 @@ impl Session {
     /// In compact blocks, however small it is.
     pub(super) fn split_layout(&self, dtype: DType, shape: &[usize]) -> Layout {
         Layout::split(self.blocks(shape), dtype, self.fabric().rank())
+    }
+
+    /// All of it on every rank.
+    pub fn everywhere(&self, shape: &[usize]) -> Distribution {
+        whole(self, shape)
     }
 
     /// Compact blocks over all ranks.

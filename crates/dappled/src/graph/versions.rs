@@ -14,6 +14,8 @@ pub(crate) struct Versions {
     current: Mutex<Arc<Node>>,
     /// How many outside may read or write the memory without our knowing.
     lent: AtomicUsize,
+    /// How many outside may read it: of a whole array on several ranks, on this rank alone.
+    shown: AtomicUsize,
 }
 
 /// Memory that was lent to somebody outside. As long as it lives, the array stays in this memory.
@@ -21,24 +23,29 @@ pub struct Loan {
     /// The memory.
     pub buffer: Buffer,
     versions: Arc<Versions>,
+    is_shown: bool,
 }
 
 impl Drop for Loan {
     fn drop(&mut self) {
-        self.versions.lent.fetch_sub(1, Ordering::Relaxed);
+        self.versions.count(self.is_shown).fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Versions {
     pub fn new(session: &Session, node: Arc<Node>) -> Arc<Self> {
-        let (current, lent) = (Mutex::new(node), AtomicUsize::new(0));
-        Arc::new(Self { session: session.clone(), current, lent })
+        Self::made(session, node, 0)
     }
 
     /// An array in memory that somebody else owns, and may write as long as it lives.
     pub fn foreign(session: &Session, node: Arc<Node>) -> Arc<Self> {
-        let (current, lent) = (Mutex::new(node), AtomicUsize::new(1));
-        Arc::new(Self { session: session.clone(), current, lent })
+        Self::made(session, node, 1)
+    }
+
+    fn made(session: &Session, node: Arc<Node>, lent: usize) -> Arc<Self> {
+        let (session, current) = (session.clone(), Mutex::new(node));
+        let (lent, shown) = (AtomicUsize::new(lent), AtomicUsize::new(0));
+        Arc::new(Self { session, current, lent, shown })
     }
 
     /// A panic elsewhere leaves it as it was: versions are replaced whole.
@@ -81,8 +88,19 @@ impl Versions {
         self.lent.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub fn lend(self: &Arc<Self>, buffer: Buffer) -> Loan {
-        self.lent.fetch_add(1, Ordering::Relaxed);
-        Loan { buffer, versions: self.clone() }
+    /// Does somebody outside read the memory? Then writes go in place, and that is all: nothing that
+    /// ranks do together may depend on what one of them shows.
+    pub fn is_shown(&self) -> bool {
+        self.shown.load(Ordering::Relaxed) > 0
+    }
+
+    fn count(&self, is_shown: bool) -> &AtomicUsize {
+        if is_shown { &self.shown } else { &self.lent }
+    }
+
+    /// Lends the memory; `is_shown` if it is only to be read.
+    pub fn lend(self: &Arc<Self>, buffer: Buffer, is_shown: bool) -> Loan {
+        self.count(is_shown).fetch_add(1, Ordering::Relaxed);
+        Loan { buffer, versions: self.clone(), is_shown }
     }
 }

@@ -1,0 +1,102 @@
+"""Reductions, scans and searches that only NumPy knows, on the pieces of distributed arrays.
+
+Axes that are folded are made whole first, so that every rank folds what its results need as NumPy
+does. Where all axes are folded, ranks fold their pieces and then what comes of them, if that is
+exact.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from dappled._array import core, is_moved
+from dappled._comm import together
+from dappled._line import called_by_user
+from dappled._piecewise import agreed, in_pieces, joined
+from dappled.protocol import Distribution
+
+# Of these it does not matter in which order elements are folded.
+_EXACT = {"bitwise_and", "bitwise_or", "bitwise_xor", "fmax", "fmin", "logical_and", "logical_or"}
+_EXACT |= {"logical_xor", "maximum", "minimum"}
+
+
+def reduced(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
+    """`ufunc.reduce` of an array in pieces; NotImplemented if it must be gathered."""
+    plain = options.get("out") is None and options.get("where", True) is True
+    axes = _axes(array, options.get("axis", 0)) if in_pieces(array) and plain else None
+    if core.ranks() == 1 or not axes or not array.size:
+        return NotImplemented
+    named = {key: options[key] for key in options if key not in ("axis", "out", "where")}
+    keepdims = bool(named.pop("keepdims", False))
+    named = {key: value for key, value in named.items() if value is not None or key == "initial"}
+
+    def fold(part: Any) -> Any:
+        return ufunc.reduce(part, axis=tuple(axes), keepdims=keepdims, **named)
+
+    like = fold(numpy.zeros((1,) * array.ndim, array.dtype))
+    if len(axes) < array.ndim and is_moved(like.dtype):
+        return along(array, axes, fold, keepdims)
+    exact = ufunc.__name__ in _EXACT or (ufunc.__name__ == "add" and like.dtype.kind in "iumb")
+    return _all(ufunc, array, named, keepdims) if exact else NotImplemented
+
+
+def accumulated(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
+    """`ufunc.accumulate` of an array in pieces; NotImplemented if it must be gathered."""
+    axes = _axes(array, options.get("axis", 0)) if in_pieces(array) else None
+    if core.ranks() == 1 or not axes or len(axes) == array.ndim or options.get("out") is not None:
+        return NotImplemented
+    return along(
+        array, axes, lambda part: ufunc.accumulate(part, axes[0], options.get("dtype")), True
+    )
+
+
+def placed(name: str, array: Any, axis: Any, keepdims: bool) -> Any:
+    """`argmin` or `argmax` of an array in pieces; NotImplemented if it must be gathered."""
+    axes = None if axis is None or not in_pieces(array) else _axes(array, axis)
+    if core.ranks() == 1 or not axes or array.ndim == 1 or not array.shape[axes[0]]:
+        return NotImplemented
+    find = getattr(numpy, name)
+    return along(array, axes, lambda part: find(part, axes[0], keepdims=keepdims), keepdims)
+
+
+def along(array: Any, axes: list[int], compute: Callable[[Any], Any], keeps: bool) -> Any:
+    """What NumPy makes of pieces in which these axes are whole, joined along the others.
+
+    `keeps` says that the result has these axes, too.
+    """
+    together("a reduction")
+    kinds = "".join("n" if axis in axes else "b" for axis in range(array.ndim))
+    target = Distribution(array.shape, kinds, nprocs=core.ranks())
+    part = array.redistribute(target).local
+    result = agreed(lambda: called_by_user(compute, part))
+    kept = [axis for axis in range(array.ndim) if keeps or axis not in axes]
+    whole = dict(zip(kept, result.shape, strict=True))
+    shape = [whole[axis] if axis in axes else array.shape[axis] for axis in kept]
+    kinds = "".join(kinds[axis] for axis in kept)
+    grid = [target.grid_shape[axis] for axis in kept]
+    return joined(Distribution(shape, kinds, grid_shape=grid), result)
+
+
+def _all(ufunc: Any, array: Any, options: dict[str, Any], keepdims: bool) -> Any:
+    """All elements folded, those of each rank first."""
+    together("a reduction")
+    part, _ = core.part(array, array.shape)
+    first = {key: value for key, value in options.items() if key != "initial"}
+    own = agreed(lambda: ufunc.reduce(part, axis=None, **first) if part.size else None)
+    found = [pickle.loads(sent) for sent in core.gather("a reduction", pickle.dumps(own))]
+    folded = numpy.asarray([value for value in found if value is not None])
+    result = called_by_user(ufunc.reduce, folded, **options)
+    return core.wrap(numpy.reshape(result, (1,) * array.ndim)) if keepdims else result
+
+
+def _axes(array: Any, axis: Any) -> list[int] | None:
+    """The axes that are meant; None where NumPy has words for it."""
+    given = range(array.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if not all(hasattr(one, "__index__") and -array.ndim <= one < array.ndim for one in given):
+        return None
+    axes = [int(one) % array.ndim for one in given]
+    return axes if len(set(axes)) == len(axes) else None
