@@ -1,6 +1,6 @@
 //! The Rust types of the elements, and memory seen as a slice of them.
 
-use half::f16;
+pub use half::f16;
 use num_complex::{Complex32, Complex64};
 
 use crate::DType;

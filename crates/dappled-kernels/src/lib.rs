@@ -70,10 +70,7 @@ pub use pool::in_fresh_pool;
 pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
 pub use random::{Draw, Stream, draw};
-pub use reduce::{
-    Extreme, Reduction, Runs, arg_reduce, reduce, sum, sum_range, sum_range_flagged, values_range,
-    values_range_flagged,
-};
+pub use reduce::{Extreme, Reduction, Runs, arg_reduce, reduce, sum, sum_parts};
 pub use scalar::Scalar;
 pub use scan::scan;
 pub use threads::{threads, use_threads};

@@ -18,7 +18,8 @@ const STRIP: usize = 512;
 /// NumPy's `ufunc.accumulate` of the first output of a program, which has the shape of the inputs.
 ///
 /// Values are taken one by one along the axis, as NumPy does; lines beside each other on different
-/// threads. What it returns is what NumPy would warn of.
+/// threads. They go on from `before`, one value for each line in the order of the output's memory;
+/// without it, from their first value. What it returns is what NumPy would warn of.
 ///
 /// ```
 /// use dappled_kernels::{Buffer, DType, Fold, Interpreter, Operand, Program, View, scan};
@@ -27,7 +28,7 @@ const STRIP: usize = 512;
 /// let (a, out) = (Buffer::from_slice(&[1i64, 2, 3]), Buffer::zeroed(24));
 /// let view = View::c_order(DType::Int64, &[3]);
 /// let code = Interpreter::new(&program)?;
-/// scan(&code, &[Operand::new(&a, &view)?], Fold::Add, 0, &Operand::new(&out, &view)?)?;
+/// scan(&code, &[Operand::new(&a, &view)?], Fold::Add, 0, None, &Operand::new(&out, &view)?)?;
 /// assert_eq!(out.to_vec::<i64>(), [1, 3, 6]);
 /// # Ok::<(), dappled_kernels::Error>(())
 /// ```
@@ -36,6 +37,7 @@ pub fn scan(
     inputs: &[Operand<'_>],
     fold: Fold,
     axis: usize,
+    before: Option<&[u8]>,
     out: &Operand<'_>,
 ) -> Result<Folded, Error> {
     let dtype = code.program.dtype(code.program.outputs[0]).expect("checked");
@@ -55,10 +57,11 @@ pub fn scan(
     let place = axes.iter().position(|&other| other == axis).expect("an axis of the values");
     let inner = axes[place + 1..].iter().map(|&axis| shape[axis]).product();
     let folder = Folder::for_scan(fold, dtype, shape[axis], Variant::chosen());
-    write_in_order(out, &axes, inputs, |results| {
+    write_in_order(out, &axes, inputs, false, |results| {
         let bound = Bound::new(&code.program, inputs, &[])?;
         let space = &Bound::space_along(inputs, &axes);
-        let scan = Scan { code, bound: &bound, space, folder, len: shape[axis], inner };
+        let len = shape[axis];
+        let scan = Scan { code, bound: &bound, space, folder, len, inner, before };
         Ok(scan.share(0, results))
     })
 }
@@ -72,6 +75,7 @@ struct Scan<'a> {
     folder: Folder,
     len: usize,
     inner: usize,
+    before: Option<&'a [u8]>,
 }
 
 impl<'a> Scan<'a> {
@@ -82,6 +86,11 @@ impl<'a> Scan<'a> {
     /// So many values' bytes.
     fn bytes(&self, values: usize) -> usize {
         values * self.folder.itemsize
+    }
+
+    /// What the lines of a block go on from, from one of its columns on.
+    fn before(&self, block: usize, column: usize) -> Option<&'a [u8]> {
+        self.before.map(|before| &before[self.bytes(block * self.inner + column)..])
     }
 
     /// The blocks from number `first` on.
@@ -119,16 +128,23 @@ impl<'a> Scan<'a> {
         let start = block * self.len * self.inner;
         let strips = strips.par_iter_mut().enumerate();
         let strips = strips.map(|(at, rows)| {
-            self.with_machine(|machine| self.long_rows(machine, start + at * width, rows))
+            let before = self.before(block, at * width);
+            self.with_machine(|machine| self.long_rows(machine, start + at * width, before, rows))
         });
         strips.reduce(Folded::default, Folded::join)
     }
 
     /// Part of each row of a block, from this index on.
-    fn long_rows(self, machine: &mut Machine<'_>, start: usize, rows: &mut [&mut [u8]]) {
+    fn long_rows(
+        self,
+        machine: &mut Machine<'_>,
+        start: usize,
+        begin: Option<&[u8]>,
+        rows: &mut [&mut [u8]],
+    ) {
         for at in 0..rows.len() {
             let (before, now) = rows.split_at_mut(at);
-            let (before, now) = (before.last(), &mut *now[0]);
+            let (before, now) = (before.last().map(|row| &**row).or(begin), &mut *now[0]);
             let mut index = start + at * self.inner;
             for tile in tiles(now.len(), self.bytes(TILE)) {
                 let end = index + tile.len() / self.folder.itemsize;
@@ -150,25 +166,33 @@ impl<'a> Scan<'a> {
             let indices = |byte: usize| start + byte / self.folder.itemsize;
             let values = machine.value(indices(tile.start)..indices(tile.end));
             if self.inner == 1 {
-                self.lines(tile.start / row, values, &mut results[..tile.end]);
+                self.lines(first, tile.start / row, values, &mut results[..tile.end]);
                 continue;
             }
             for (at, values) in (tile.start / row..).zip(values.chunks_exact(row)) {
                 let (before, now) = results.split_at_mut(at * row);
-                match at % self.len {
-                    0 => now[..row].copy_from_slice(values),
-                    _ => self.folder.step(&before[(at - 1) * row..], values, &mut now[..row]),
+                let before = match at % self.len {
+                    0 => self.before(first + at / self.len, 0),
+                    _ => Some(&before[(at - 1) * row..]),
+                };
+                match before {
+                    Some(before) => self.folder.step(&before[..row], values, &mut now[..row]),
+                    None => now[..row].copy_from_slice(values),
                 }
             }
         }
     }
 
     /// Values that end where the results end, the first being number `at`: rows of one value.
-    fn lines(self, mut at: usize, mut values: &[u8], results: &mut [u8]) {
+    fn lines(self, first: usize, mut at: usize, mut values: &[u8], results: &mut [u8]) {
         let item = self.folder.itemsize;
         while !values.is_empty() {
             if at.is_multiple_of(self.len) {
-                results[at * item..(at + 1) * item].copy_from_slice(&values[..item]);
+                let result = &mut results[at * item..(at + 1) * item];
+                match self.before(first + at / self.len, 0) {
+                    Some(before) => self.folder.step(&before[..item], &values[..item], result),
+                    None => result.copy_from_slice(&values[..item]),
+                }
                 (values, at) = (&values[item..], at + 1);
             }
             let count = ((self.len - 1) - (at - 1) % self.len).min(values.len() / item);

@@ -140,6 +140,38 @@ pub enum Part {
     Values(Range<u64>),
 }
 
+impl Part {
+    /// The indices.
+    pub fn range(&self) -> &Range<u64> {
+        match self {
+            Part::Node(range) | Part::Values(range) => range,
+        }
+    }
+
+    /// How many.
+    #[allow(clippy::len_without_is_empty)] // A part of nothing is none.
+    pub fn len(&self) -> u64 {
+        self.range().end - self.range().start
+    }
+
+    /// How many numbers are sent for it.
+    pub fn count(&self) -> u64 {
+        match self {
+            Part::Node(_) => 1,
+            Part::Values(_) => self.len(),
+        }
+    }
+
+    /// The same, beginning elsewhere.
+    pub fn at(&self, start: u64) -> Part {
+        let range = start..start + self.len();
+        match self {
+            Part::Node(_) => Part::Node(range),
+            Part::Values(_) => Part::Values(range),
+        }
+    }
+}
+
 /// The parts that make up a range of a tree of `total` elements: the largest nodes inside it, and
 /// what it holds of the leaf at each end.
 ///

@@ -215,9 +215,9 @@ proptest! {
         let inputs = [Operand::new(&values, &view).unwrap()];
         let expected = Buffer::zeroed(8 * view.len());
         let out = Operand::new(&expected, &view).unwrap();
-        let Folded { folding, .. } = scan(&code, &inputs, fold, axis, &out).unwrap();
+        let Folded { folding, .. } = scan(&code, &inputs, fold, axis, None, &out).unwrap();
         let (found, told) = setting.result(dtype, (dtype, &setting.shape), |code, inputs, out| {
-            scan(code, inputs, fold, axis, out).unwrap()
+            scan(code, inputs, fold, axis, None, out).unwrap()
         });
         prop_assert_eq!(found, elements(&expected, &view));
         prop_assert_eq!(told, Folded { steps: steps.clone(), folding });
@@ -276,7 +276,7 @@ proptest! {
             }
         }
         let (found, _) = setting.result(dtype, (dtype, &setting.shape), |code, inputs, out| {
-            scan(code, inputs, Fold::Add, axis, out).unwrap();
+            scan(code, inputs, Fold::Add, axis, None, out).unwrap();
         });
         prop_assert_eq!(found, sums.iter().map(|sum| sum.to_ne_bytes()).collect::<Vec<_>>());
         let mut shape = setting.shape.clone();

@@ -154,7 +154,7 @@ impl Case {
         let (fold, axis) = (self.fold().unwrap(), self.axes[0]);
         let shape = &self.view.shape;
         self.result(self.dtype, shape, |code, inputs, out| {
-            Ok(scan(code, inputs, fold, axis, out)?.folding)
+            Ok(scan(code, inputs, fold, axis, None, out)?.folding)
         })
     }
 

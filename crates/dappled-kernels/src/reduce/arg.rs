@@ -52,7 +52,7 @@ pub fn arg_reduce(
     let dtype = code.program.dtype(code.program.outputs[0]).expect("checked");
     let finder = Finder::new(extreme == Extreme::Greatest, dtype, Variant::chosen());
     let axes: Vec<usize> = (0..shape.len()).collect();
-    write_in_order(out, &axes, inputs, |places| {
+    write_in_order(out, &axes, inputs, false, |places| {
         let bound = Bound::new(&code.program, inputs, &[])?;
         let space = &Bound::space_along(inputs, &axes);
         let search = Search { code, bound: &bound, space, finder, len, inner };

@@ -21,7 +21,7 @@ mod target;
 pub use self::arg::{Extreme, arg_reduce};
 pub use self::order::Runs;
 pub(crate) use self::parts::PART;
-pub use self::sum::{sum, sum_range, sum_range_flagged, values_range, values_range_flagged};
+pub use self::sum::{sum, sum_parts};
 pub(crate) use self::target::write_in_order;
 
 use self::block::{Block, Work};
@@ -46,11 +46,14 @@ pub struct Reduction<'a> {
     /// The strides, in bytes, that NumPy's array of the values has: they decide in which order it
     /// folds. If `casts`, they are those of the array before the cast.
     pub order: &'a [isize],
-    /// The shape of NumPy's array, where the values are a part of it along axes that are kept: it
-    /// decides too. None where they are all of it.
+    /// The shape of NumPy's array, where the values are a part of it, along axes that are kept or
+    /// that no run goes over: it decides too. None where they are all of it.
     pub part_of: Option<&'a [usize]>,
     /// What accumulators start from; None: their first value, as NumPy's `initial=None`.
     pub initial: Option<Scalar>,
+    /// Do they go on from what the output holds, whatever is initial: values of theirs that come
+    /// before these were folded elsewhere?
+    pub continues: bool,
     /// Does NumPy cast the values while it reduces them (`numpy.sum(a, dtype=...)`, or the mean of
     /// integers)? It does so in buffers, which shows in the bits.
     pub casts: bool,
@@ -59,7 +62,8 @@ pub struct Reduction<'a> {
 impl<'a> Reduction<'a> {
     /// From the fold's identity, without a cast.
     pub fn new(fold: Fold, dtype: DType, axes: &'a [usize], order: &'a [isize]) -> Self {
-        Self { fold, axes, order, part_of: None, initial: fold.identity(dtype), casts: false }
+        let initial = fold.identity(dtype);
+        Self { fold, axes, order, part_of: None, initial, continues: false, casts: false }
     }
 }
 
@@ -87,24 +91,25 @@ pub fn reduce(
     reduction: &Reduction<'_>,
     out: &Operand<'_>,
 ) -> Result<Folded, Error> {
-    let &Reduction { fold, axes, order, part_of, ref initial, casts } = reduction;
+    let &Reduction { fold, axes, order, part_of, ref initial, continues, casts } = reduction;
     let shape = check(code, inputs, reduction, out)?;
     if out.is_empty() {
         return Ok(Folded::default());
     }
-    let fill = |accs: &mut [u8]| initial.inspect(|initial| initial.fill(accs)).is_some();
+    let fill =
+        |accs: &mut [u8]| continues || initial.inspect(|initial| initial.fill(accs)).is_some();
     if shape.contains(&0) {
         let all: Vec<usize> = (0..shape.len()).collect();
         let filled = |accs: &mut [u8]| match fill(accs) {
             true => Ok(Folded::default()),
             false => Err(Error::NothingToFold(fold.name())),
         };
-        return write_in_order(out, &all, inputs, filled);
+        return write_in_order(out, &all, inputs, continues, filled);
     }
     let dtype = out.view().dtype;
     let order = Order::new((part_of.unwrap_or(shape), shape), order, axes, dtype.itemsize(), casts);
     let folder = Folder::new(fold, dtype, order.spacing, Variant::chosen());
-    write_in_order(out, &order.axes, inputs, |accs| {
+    write_in_order(out, &order.axes, inputs, continues, |accs| {
         let bound = Bound::new(&code.program, inputs, &[])?;
         let space = Bound::space_along(inputs, &order.axes);
         let parts = Parts { code, bound: &bound, space: &space, folder };

@@ -23,6 +23,8 @@ struct Axis {
     here: usize,
     stride: isize,
     kept: bool,
+    /// How many axes it is.
+    axes: usize,
 }
 
 /// Some indices outside of runs or rows, the first outermost.
@@ -42,6 +44,8 @@ pub(crate) struct Order {
     pub levels: Vec<Level>,
     /// Values of a run or row, one after the other in this order.
     pub len: usize,
+    /// How many of the axes, those of one element left out, a run or row goes over.
+    inside: usize,
     pub by_rows: bool,
     /// A run is given to the loop in pieces of this many.
     pub piece: usize,
@@ -67,6 +71,7 @@ impl Order {
             here: here[axis],
             stride: strides[axis],
             kept: !reduced.contains(&axis),
+            axes: 1,
         }));
         let by_rows = merged.first().is_some_and(|axis| axis.kept);
         let run = Run::new(&merged, casts);
@@ -76,6 +81,7 @@ impl Order {
             axes,
             levels: levels(around),
             len: inside.iter().map(|axis| axis.here).product(),
+            inside: inside.iter().map(|axis| axis.axes).sum(),
             by_rows,
             piece: run.piece,
             spacing: match stride {
@@ -116,6 +122,7 @@ fn merged(inner_first: impl Iterator<Item = Axis>) -> Vec<Axis> {
             Some(inner) if inner.kept == axis.kept && inner.reaches(&axis) => {
                 inner.size *= axis.size;
                 inner.here *= axis.here;
+                inner.axes += axis.axes;
             }
             _ => merged.push(axis),
         }
@@ -206,36 +213,51 @@ fn choose(inner_first: &[Axis], turn: Option<usize>, single: usize, casts: bool)
     best
 }
 
-/// How NumPy folds all values of an array into one: in runs, which its loop takes in pieces.
+/// How NumPy folds the values of an accumulator: in runs, which its loop takes in pieces; or one
+/// value of each row after the other.
 ///
 /// ```
 /// use dappled_kernels::Runs;
 /// // a[:, :6] of an array of shape (3, 8): its rows fit in NumPy's buffer together
-/// let runs = Runs::new(&[3, 6], &[64, 8], 8, false);
+/// let runs = Runs::new(&[3, 6], &[64, 8], &[0, 1], 8, false);
 /// assert_eq!(runs.pieces(18).collect::<Vec<_>>(), [0..18]);
 /// // a[:, :6000] of one of shape (3, 8000): a row at a time
-/// let runs = Runs::new(&[3, 6000], &[64000, 8], 8, false);
+/// let runs = Runs::new(&[3, 6000], &[64000, 8], &[0, 1], 8, false);
 /// assert_eq!(runs.pieces(18000).collect::<Vec<_>>(), [0..6000, 6000..12000, 12000..18000]);
+/// assert!(runs.goes_over(1) && !runs.goes_over(0));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runs {
-    /// The axes, outermost first: the order of the values.
-    pub axes: Vec<usize>,
+    /// The axes that a run goes over.
+    inside: Vec<usize>,
+    /// Is it rows, of which an accumulator takes a value each?
+    pub by_rows: bool,
     len: usize,
     piece: usize,
 }
 
 impl Runs {
-    /// Those of values of this shape and itemsize, not empty, that lie in memory with these strides;
-    /// `casts` if the reduction itself casts them.
-    pub fn new(shape: &[usize], strides: &[isize], itemsize: usize, casts: bool) -> Self {
-        let all: Vec<usize> = (0..shape.len()).collect();
-        let Order { axes, len, piece, .. } =
-            Order::new((shape, shape), strides, &all, itemsize, casts);
-        Self { axes, len, piece }
+    /// Those of values of this shape and itemsize, not empty, that lie in memory with these strides
+    /// and are folded along some axes; `casts` if the reduction itself casts them.
+    pub fn new(
+        shape: &[usize],
+        strides: &[isize],
+        folded: &[usize],
+        itemsize: usize,
+        casts: bool,
+    ) -> Self {
+        let order = Order::new((shape, shape), strides, folded, itemsize, casts);
+        let long = order.axes.iter().rev().filter(|&&axis| shape[axis] != 1);
+        let inside = long.take(order.inside).copied().collect();
+        Self { inside, by_rows: order.by_rows, len: order.len, piece: order.piece }
     }
 
-    /// The pieces, as ranges of the index of all values in order.
+    /// Is more than one value along this axis in a run?
+    pub fn goes_over(&self, axis: usize) -> bool {
+        !self.by_rows && self.inside.contains(&axis)
+    }
+
+    /// The pieces, as ranges of the index of an accumulator's values in order.
     pub fn pieces(&self, total: u64) -> impl Iterator<Item = Range<u64>> + use<> {
         let (len, piece) = (self.len.max(1) as u64, (self.piece as u64).max(1));
         let run = move |start: u64| {

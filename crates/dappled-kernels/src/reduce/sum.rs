@@ -1,15 +1,13 @@
 //! Sums of parts of a flat index, that ranks join into the sum of the whole.
 
-use std::ops::Range;
-
-use super::parts::Parts;
+use super::parts::{PART, Parts};
 use super::shape_of;
 use crate::bind::{Bound, Operand};
 use crate::element::{bytes_of, typed};
-use crate::kernels::{Folder, Spacing, Variant};
+use crate::kernels::{Folder, Spacing, State, Variant};
 use crate::machine::Machine;
-use crate::tree::Summand;
-use crate::{Error, Flags, Fold, Folded, Interpreter, Raised};
+use crate::tree::{Part, Summand};
+use crate::{Error, Fold, Folded, Interpreter};
 
 /// The sum of a program's first output over all its indices in C order: `numpy.sum`'s bits for a
 /// C-ordered array of the values.
@@ -25,62 +23,70 @@ use crate::{Error, Flags, Fold, Folded, Interpreter, Raised};
 /// # Ok::<(), dappled_kernels::Error>(())
 /// ```
 pub fn sum<T: Summand>(code: &Interpreter, inputs: &[Operand<'_>]) -> Result<T, Error> {
-    let len = inputs.first().map_or(0, Operand::len);
+    let all = Part::Node(0..inputs.first().map_or(0, Operand::len) as u64);
+    let (sums, _) = sum_parts::<T>(code, inputs, &[all])?;
     // NumPy adds the tree's sum to 0: the sum of minus zeros is zero.
-    Ok(T::default() + sum_range(code, inputs, 0..len)?)
+    Ok(T::default() + sums[0])
 }
 
-/// The sum of the tree node that these flat indices are, which [`crate::tree::join`] joins with
-/// those of other ranks. Panics if they reach beyond the inputs.
-pub fn sum_range<T: Summand>(
+/// What ranges of the flat index contribute to sums that [`crate::tree::join`] joins from those of
+/// several ranks: the sum of a tree node, or the values of a part of a leaf, one after the other. And
+/// what NumPy would warn of. Panics if they reach beyond the inputs.
+pub fn sum_parts<T: Summand>(
     code: &Interpreter,
     inputs: &[Operand<'_>],
-    indices: Range<usize>,
-) -> Result<T, Error> {
-    sum_range_flagged(code, inputs, indices).map(|(sum, _)| sum)
-}
-
-/// The same, and what NumPy would warn of.
-pub fn sum_range_flagged<T: Summand>(
-    code: &Interpreter,
-    inputs: &[Operand<'_>],
-    indices: Range<usize>,
-) -> Result<(T, Folded), Error> {
+    parts: &[Part],
+) -> Result<(Vec<T>, Folded), Error> {
     check::<T>(code, inputs)?;
     let bound = Bound::new(&code.program, inputs, &[])?;
     let space = &Bound::c_space(inputs);
-    assert!(indices.end <= space.len(), "indices {indices:?} of {}", space.len());
-    if indices.is_empty() {
-        return Ok((T::MINUS_ZERO, Folded::default()));
-    }
+    let end = parts.iter().map(|part| part.range().end).max().unwrap_or(0);
+    assert!(end <= space.len() as u64, "an index {end} of {}", space.len());
     let folder = Folder::new(Fold::Add, T::DTYPE, Spacing::Contiguous, Variant::chosen());
-    let (state, folded) = Parts { code, bound: &bound, space, folder }.shared(indices);
-    Ok((typed::<T>(bytes_of(&state))[0], folded))
+    Ok(shared(&Parts { code, bound: &bound, space, folder }, parts))
 }
 
-/// The values at some flat indices, at most [`crate::tree::LEAF`]: what a rank has of a leaf.
-pub fn values_range<T: Summand>(
-    code: &Interpreter,
-    inputs: &[Operand<'_>],
-    indices: Range<usize>,
-) -> Result<Vec<T>, Error> {
-    values_range_flagged(code, inputs, indices).map(|(values, _)| values)
+/// On all threads where it is worth while.
+fn shared<T: Summand>(work: &Parts<'_>, parts: &[Part]) -> (Vec<T>, Folded) {
+    let elements: u64 = parts.iter().map(Part::len).sum();
+    match parts {
+        [Part::Node(node)] if elements > 0 => {
+            let (state, folded) = work.shared(node.start as usize..node.end as usize);
+            (vec![sum_of(&state)], folded)
+        }
+        [_, _, ..] if elements > PART as u64 => {
+            let (left, right) = parts.split_at(parts.len() / 2);
+            let (left, right) = rayon::join(|| shared::<T>(work, left), || shared(work, right));
+            ([left.0, right.0].concat(), left.1.join(right.1))
+        }
+        _ => {
+            let mut found = Vec::new();
+            let each = |machine: &mut Machine<'_>| {
+                parts.iter().for_each(|part| contribute(work, machine, part, &mut found));
+            };
+            let ((), folded) = work.with_machine(each);
+            (found, folded)
+        }
+    }
 }
 
-/// The same, and what NumPy would warn of.
-pub fn values_range_flagged<T: Summand>(
-    code: &Interpreter,
-    inputs: &[Operand<'_>],
-    indices: Range<usize>,
-) -> Result<(Vec<T>, Raised), Error> {
-    check::<T>(code, inputs)?;
-    let bound = Bound::new(&code.program, inputs, &[])?;
-    let space = &Bound::c_space(inputs);
-    assert!(indices.end <= space.len(), "indices {indices:?} of {}", space.len());
-    let (values, folded) = Machine::with(code, &bound, space, Flags::NONE, |machine| {
-        typed::<T>(machine.value(indices)).to_vec()
-    });
-    Ok((values, folded.steps))
+fn contribute<T: Summand>(
+    work: &Parts<'_>,
+    machine: &mut Machine<'_>,
+    part: &Part,
+    found: &mut Vec<T>,
+) {
+    let range = part.range();
+    let range = range.start as usize..range.end as usize;
+    match part {
+        Part::Node(_) if range.is_empty() => found.push(T::MINUS_ZERO),
+        Part::Node(_) => found.push(sum_of(&work.alone(machine, range))),
+        Part::Values(_) => found.extend_from_slice(typed::<T>(machine.value(range))),
+    }
+}
+
+fn sum_of<T: Summand>(state: &State) -> T {
+    typed::<T>(bytes_of(state))[0]
 }
 
 fn check<T: Summand>(code: &Interpreter, inputs: &[Operand<'_>]) -> Result<(), Error> {

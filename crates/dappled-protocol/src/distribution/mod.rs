@@ -1,6 +1,7 @@
 //! A distribution: a grid of ranks, and one axis map for each axis of the array.
 
 mod equal;
+mod folded;
 mod grid;
 mod read;
 mod respec;

@@ -54,7 +54,8 @@ pub fn accumulate<'py>(
     let Some(fold) = fold_of(name) else { return Ok(None) };
     let Some(dtype) = native_fold(ours, fold, dtype)? else { return Ok(None) };
     let axis = one_axis(axis, ours.shape().len())?;
-    let scanned = exclusive(py, ours.view().len(), || ours.scan(fold, axis, dtype))?;
+    let reports = must_share(py)?;
+    let scanned = exclusive(py, ours.view().len(), || ours.scan(fold, axis, dtype, reports))?;
     result(py, scanned).map(Some)
 }
 

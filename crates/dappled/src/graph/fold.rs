@@ -1,7 +1,8 @@
 //! Reductions: the pending operations below them are folded in, so that memory is read once.
 
 use dappled_kernels::{
-    Axes, DType, Fold, Folded, Op, Operand as Memory, Raised, Reduction, Scalar, View, reduce,
+    Axes, Buffer, DType, Fold, Folded, Op, Operand as Memory, Raised, Reduction, Scalar, View,
+    reduce,
 };
 
 use super::evaluate::{buffers, gathered, operands};
@@ -39,6 +40,7 @@ impl Folding {
 
 /// The values that are folded: a program in the dtype of the folding, and how they lie for NumPy,
 /// which decides in which order it folds them.
+#[derive(Clone)]
 pub(super) struct Values {
     pub fused: Fused,
     pub shape: Vec<usize>,
@@ -46,6 +48,36 @@ pub(super) struct Values {
     pub strides: Vec<isize>,
     /// Are they cast for the folding?
     pub casts: bool,
+}
+
+impl Values {
+    pub fn new(array: &Array, dtype: DType) -> Result<Self, GraphError> {
+        Ok(Self {
+            fused: fused(array.session(), &array.arg(), dtype)?,
+            shape: array.shape().to_vec(),
+            strides: array.view().strides.to_vec(),
+            casts: array.dtype() != dtype,
+        })
+    }
+
+    /// In which dtype they are.
+    pub fn dtype(&self) -> DType {
+        let program = &self.fused.program;
+        program.dtype(program.outputs[0]).expect("a program has an output")
+    }
+
+    /// Is some of what they are made of in pieces?
+    pub fn is_spread(&self) -> bool {
+        self.fused.inputs.iter().any(|(input, _)| !input.layout.is_whole())
+    }
+
+    /// The same with something to read: a value that is the same everywhere lies nowhere.
+    pub fn somewhere(self, array: &Array, dtype: DType) -> Result<Self, GraphError> {
+        match self.fused.inputs.is_empty() {
+            true => Ok(Values { fused: repeated(array, dtype)?, ..self }),
+            false => Ok(self),
+        }
+    }
 }
 
 impl Array {
@@ -63,26 +95,15 @@ impl Array {
 
     /// The same where the axes are in the order of memory.
     fn fold_in_c_order(&self, folding: &Folding) -> Result<Array, GraphError> {
-        let session = self.session();
-        let values = Values {
-            fused: fused(session, &self.arg(), folding.dtype)?,
-            shape: self.shape().to_vec(),
-            strides: self.view().strides.to_vec(),
-            casts: self.dtype() != folding.dtype,
-        };
-        if values.fused.inputs.iter().any(|(input, _)| !input.layout.is_whole()) {
+        let (session, values) = (self.session(), Values::new(self, folding.dtype)?);
+        if values.is_spread() {
             let folded = spread_fold::folded(session, values, folding)?;
             if folding.reports {
                 session.share_notices("reduce", None)?;
             }
             return Ok(folded);
         }
-        // A value that is the same everywhere needs a place to be read from.
-        let fused = match values.fused.inputs.is_empty() {
-            true => repeated(self, folding.dtype)?,
-            false => values.fused,
-        };
-        let values = Values { fused, ..values };
+        let values = values.somewhere(self, folding.dtype)?;
         fold_here(session, &values, folding, self.shape())
     }
 
@@ -101,9 +122,22 @@ pub(super) fn fold_here(
     folding: &Folding,
     shape: &[usize],
 ) -> Result<Array, GraphError> {
-    let Values { fused, casts, .. } = values;
     let base = View::c_order(folding.dtype, &folding.folded(shape));
     let (node, memory) = Node::fresh(session, base, Layout::Whole);
+    fold_into(session, values, folding, false, &memory, &node.base)?;
+    Ok(Array::over(session, node))
+}
+
+/// The same into this memory; if it continues, from what it holds.
+pub(super) fn fold_into(
+    session: &Session,
+    values: &Values,
+    folding: &Folding,
+    continues: bool,
+    memory: &Buffer,
+    out: &View,
+) -> Result<(), GraphError> {
+    let Values { fused, casts, .. } = values;
     let engine = session.engine(&fused.program)?;
     let buffers = buffers(session, &fused.inputs)?;
     let inputs = operands(&buffers, &fused.inputs)?;
@@ -113,12 +147,19 @@ pub(super) fn fold_here(
         order: &values.strides,
         part_of: Some(&values.shape),
         initial: folding.initial,
+        continues,
         casts: *casts,
     };
-    let out = Memory::new(&memory, &node.base).map_err(RunError::from)?;
+    let out = Memory::new(memory, out).map_err(RunError::from)?;
     let folded = reduce(&engine, &inputs, &reduction, &out).map_err(RunError::from)?;
     note(session, values, &folded);
-    Ok(Array::over(session, node))
+    Ok(())
+}
+
+/// Notes what a scan signalled.
+pub(super) fn note_scan(session: &Session, values: &Values, folded: &Folded) {
+    session.notices().add_all(&values.fused.steps, &folded.steps);
+    session.notices().add("accumulate", folded.folding, None);
 }
 
 /// Notes what was signalled. To NumPy, the cast of the values is a part of their reduction.

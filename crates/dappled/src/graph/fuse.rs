@@ -10,6 +10,7 @@ use super::notice::{Origin, Request};
 use super::{GraphError, Session};
 
 /// A program, and the stored parts that it reads.
+#[derive(Clone)]
 pub(super) struct Fused {
     pub program: Program,
     pub inputs: Vec<(Arc<Node>, View)>,

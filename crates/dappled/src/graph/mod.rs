@@ -12,9 +12,11 @@
 //! resolve, map      an operation: dtype, shape, layout, then a node
 //! quick, small      a small one, computed at once; element: one element
 //! assign, outside   a write
-//! fold              a reduction of memory that is whole; spread_fold, spread_sum: of pieces
+//! fold              a reduction of memory that is whole; spread_fold: of pieces
+//! lies              where values in pieces lie, and what this rank has of them
+//! spread_sum, relay the parts of float sums; what is taken one by one, from rank to rank
 //! quick_fold        of a small array that is ready; moments: means and variances
-//! scan              running totals; where an extreme is
+//! scan, search      running totals; where an extreme is
 //! random            random arrays, by the places of their elements
 //! fuse              pending nodes as one program
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
@@ -42,6 +44,7 @@ mod foretell;
 mod fuse;
 mod items;
 mod layout;
+mod lies;
 mod map;
 mod memory;
 mod moments;
@@ -54,14 +57,17 @@ mod place;
 mod quick;
 mod quick_fold;
 mod random;
+mod relay;
 mod reshape;
 mod resolve;
 mod scan;
+mod search;
 mod session;
 mod small;
 mod spread;
 mod spread_fold;
 mod spread_sum;
+mod sum_group;
 mod tag;
 mod unfused;
 mod versions;

@@ -14,7 +14,11 @@ use crate::view::memory_order;
 impl Array {
     /// [`Array::fold`], with fewer steps for a small array that is ready.
     pub fn folded(&self, folding: &Folding) -> Result<Array, GraphError> {
-        let Some(memory) = ready(self, folding) else { return self.fold(folding) };
+        // A result lies as its argument does.
+        let turned = memory_order(&[self.view()], self.shape().len()).is_some();
+        let Some(memory) = ready(self, folding).filter(|_| !turned) else {
+            return self.fold(folding);
+        };
         let base = View::c_order(folding.dtype, &folding.folded(self.shape()));
         let out = small_memory(base.len() * folding.dtype.itemsize());
         fold_into(self, folding, &memory, (&out, &base))?;
@@ -60,6 +64,7 @@ fn fold_into(
         order: &view.strides,
         part_of: None,
         initial: folding.initial,
+        continues: false,
         casts: false,
     };
     let engine = session.reader(view.dtype)?;

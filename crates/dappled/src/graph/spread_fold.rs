@@ -1,27 +1,41 @@
 //! Reductions of arrays in pieces, with the bits that one memory gives.
 //!
-//! Values that do not lie so are moved first so that each rank has all that its results need: folded
-//! axes whole. Where all axes are folded, exact operations fold the ranks' results, whichever lies
-//! where; float sums follow NumPy's order over the ranks ([`spread_sum`]); what is left is gathered.
+//! Each rank folds what it has, where it lies. The ranks' results are folded in turn where the order
+//! does not matter; those of float sums are joined along NumPy's trees ([`spread_sum`]); where values
+//! are taken one by one, accumulators go from rank to rank ([`relay`]). Only what lies in another
+//! order, or would cross ranks too often, is moved first.
 
-use std::sync::Arc;
-
-use dappled_kernels::{Buffer, DType, Fold, View};
+use dappled_kernels::element::f16;
+use dappled_kernels::{Buffer, DType, Fold, Kind, Runs, View};
+use dappled_protocol::Distribution;
 use dappled_protocol::slice::{Item, Key};
-use dappled_protocol::{Distribution, Held};
 use num_complex::{Complex32, Complex64};
 
 use super::evaluate::value;
 use super::fold::{Folding, Values, fold_here};
-use super::fuse::{Fused, fused};
+use super::fuse::fused;
 use super::layout::Layout;
+use super::lies::{here, is_in_order, is_owned_once, lies, local_shape};
 use super::node::{Arg, Node, State};
 use super::spread::computed;
 use super::spread_sum::sum;
 use super::tag::said;
-use super::{Array, GraphError, Session};
+use super::{Array, GraphError, Session, relay};
 use crate::plan::for_reduction;
-use crate::run::RunError;
+
+/// How values in pieces are folded.
+enum Way {
+    /// What is folded is here.
+    Here,
+    /// Each rank what it has, then the results.
+    Each,
+    /// From rank to rank along this axis.
+    Relay(usize),
+    /// Parts of sums, joined.
+    Parts,
+    /// On every rank, all of it.
+    Gathered,
+}
 
 /// Folds values of which some are in pieces, their axes in the order of memory: a transposed array
 /// lies as what it was transposed from. Collective.
@@ -33,70 +47,73 @@ pub(super) fn folded(
     if values.shape.contains(&0) || values.shape.is_empty() {
         return gathered(session, values, folding);
     }
-    let exact = folding.dtype.is_integral() || !matches!(folding.fold, Fold::Add | Fold::Multiply);
-    let sums = folding.fold == Fold::Add && folding.initial.is_some();
-    match folding.dtype {
-        _ if folding.axes.len() < values.shape.len() => along(session, values, folding),
-        _ if exact => each(session, values, folding),
-        DType::Float32 if sums => sum::<f32>(session, values, folding),
-        DType::Float64 if sums => sum::<f64>(session, values, folding),
-        DType::Complex64 if sums => sum::<Complex32>(session, values, folding),
-        DType::Complex128 if sums => sum::<Complex64>(session, values, folding),
-        _ => gathered(session, values, folding),
+    let mut folding = folding.clone();
+    folding.axes.sort_unstable();
+    let folding = &folding;
+    let (target, way) = found(lies(session, &values), &values, folding);
+    match way {
+        Way::Here => along(session, values, folding, &target),
+        Way::Each => each(session, values, folding, &target),
+        Way::Relay(axis) => relay::folded(session, values, folding, &target, axis),
+        Way::Parts => parts(session, values, folding, &target),
+        Way::Gathered => gathered(session, values, folding),
     }
 }
 
-/// Where the values lie: as the first array of their shape that they are made of does.
-fn lies(session: &Session, values: &Values) -> Distribution {
-    let inputs = values.fused.inputs.iter();
-    let mut found = inputs.filter_map(|(node, view)| match &node.layout {
-        Layout::Split(split) if *view == node.base => Some(&split.distribution),
-        _ => None,
-    });
-    let found = found.find(|found| found.held() == Held::Grid);
-    found.cloned().unwrap_or_else(|| session.blocks(&values.shape))
+/// How they are folded, and where they are to lie for it: where they lie, if that will do.
+fn found(lies: Distribution, values: &Values, folding: &Folding) -> (Distribution, Way) {
+    if let Some(way) = way(&lies, values, folding) {
+        return (lies, way);
+    }
+    let target = for_reduction(&lies, &folding.axes);
+    let way = way(&target, values, folding).unwrap_or(Way::Gathered);
+    (target, way)
 }
 
-/// A distribution in which these axes are whole, or parts in order if they are all; the one in which
-/// the values lie, if it is such a one.
-pub(super) fn ready(session: &Session, values: &Values, axes: &[usize]) -> Distribution {
-    for_reduction(&lies(session, values), axes)
+fn way(lies: &Distribution, values: &Values, folding: &Folding) -> Option<Way> {
+    let Folding { fold, axes, dtype, .. } = folding;
+    let map = |axis: usize| &lies.axes()[axis];
+    let mut split = axes.iter().copied().filter(|&axis| map(axis).grid() > 1);
+    let (first, more) = (split.next(), split.next().is_some());
+    let is_exact = dtype.is_integral() || !matches!(fold, Fold::Add | Fold::Multiply);
+    // Of several complex NaNs, and of equal numbers with zeros of both signs, the first one stays.
+    if is_exact && dtype.kind() != Kind::Complex {
+        let once = axes.iter().all(|&axis| is_owned_once(map(axis)));
+        return once.then_some(if first.is_some() { Way::Each } else { Way::Here });
+    }
+    if !axes.iter().all(|&axis| is_in_order(map(axis))) {
+        return None;
+    }
+    let Some(first) = first else { return Some(Way::Here) };
+    let item = dtype.itemsize();
+    let runs = Runs::new(&values.shape, &values.strides, axes, item, values.casts);
+    let one_by_one = is_exact || (*fold == Fold::Multiply && *dtype != DType::Float16);
+    let is_outermost = !axes.iter().any(|&axis| axis < first && values.shape[axis] > 1);
+    if !more && is_outermost && (one_by_one || !runs.goes_over(first)) {
+        return Some(Way::Relay(first));
+    }
+    let is_tree = *fold == Fold::Add && folding.initial.is_some() && !runs.by_rows;
+    is_tree.then_some(Way::Parts)
 }
 
-/// This rank's part of the values in a distribution without padding: what lies so is read as it is,
-/// else they are computed there first.
-pub(super) fn here(
+fn parts(
     session: &Session,
     values: Values,
+    folding: &Folding,
     target: &Distribution,
-) -> Result<Values, GraphError> {
-    let fits = |(node, view): &(Arc<Node>, View)| match &node.layout {
-        Layout::Split(split) => *view == node.base && split.distribution == *target,
-        Layout::Whole => false,
-    };
-    let fused = match values.fused.inputs.iter().all(fits) {
-        true => {
-            let inputs = values.fused.inputs.iter().map(|(node, _)| piece(session, node));
-            Fused { inputs: inputs.collect::<Result<_, _>>()?, ..values.fused }
+) -> Result<Array, GraphError> {
+    match folding.dtype {
+        DType::Float16 => {
+            let halves = |acc: f16, sum: f32| f16::from_f32(acc.to_f32() + sum);
+            sum(session, values, folding, target, halves)
         }
-        false => {
-            let dtype = values.fused.program.dtype(values.fused.program.outputs[0]);
-            let dtype = dtype.expect("a program has an output");
-            let layout = Layout::split(target.clone(), dtype, session.fabric().rank());
-            let base = View::c_order(dtype, &values.shape);
-            let node = computed(session, &values.fused, base, layout)?;
-            let (node, view) = piece(session, &node)?;
-            fused(session, &Arg::Part(node, view), dtype)?
+        DType::Float32 => sum(session, values, folding, target, |acc: f32, sum: f32| acc + sum),
+        DType::Float64 => sum(session, values, folding, target, |acc: f64, sum: f64| acc + sum),
+        DType::Complex64 => {
+            sum(session, values, folding, target, |acc: Complex32, sum: Complex32| acc + sum)
         }
-    };
-    Ok(Values { fused, ..values })
-}
-
-/// This rank's piece of a node as an array by itself.
-fn piece(session: &Session, node: &Arc<Node>) -> Result<(Arc<Node>, View), GraphError> {
-    let view = node.layout.local(&node.base).clone();
-    let state = State::Stored(value(session, node)?);
-    Ok((Node::new(session, view.clone(), Layout::Whole, state), view))
+        _ => sum(session, values, folding, target, |acc: Complex64, sum: Complex64| acc + sum),
+    }
 }
 
 /// What is folded in no simpler way: on every rank.
@@ -108,28 +125,37 @@ fn gathered(session: &Session, values: Values, folding: &Folding) -> Result<Arra
     fold_here(session, &values, folding, &shape)
 }
 
-/// Some axes stay: each rank has whole results.
-fn along(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
-    let rank = session.fabric().rank();
-    let target = ready(session, &values, &folding.axes);
-    let local: Vec<usize> = target.local_shape(rank).iter().map(|&len| len as usize).collect();
-    let base = View::c_order(folding.dtype, &folding.folded(&values.shape));
+/// Each rank has all that its results need.
+fn along(
+    session: &Session,
+    values: Values,
+    folding: &Folding,
+    target: &Distribution,
+) -> Result<Array, GraphError> {
+    let shape = folding.folded(&values.shape);
     let what = (folding.fold, folding.dtype, &folding.axes, &values.shape, &values.fused.program);
     session
         .next("a reduction along axes", what, || said(&values.fused.program, &values.shape, &[]))?;
-    let values = here(session, values, &target)?;
-    let result = fold_here(session, &values, folding, &local)?;
+    let values = here(session, values, target)?;
+    let result =
+        fold_here(session, &values, folding, &local_shape(target, session.fabric().rank()))?;
     let memory = value(session, &result.versions.current())?;
-    let layout = Layout::split(kept(&target, &folding.axes), folding.dtype, rank);
-    let small = session.layout(folding.dtype, &base.shape).is_whole();
-    let pieces = Array::over(session, Node::new(session, base, layout, State::Stored(memory)));
-    if small { pieces.gathered() } else { Ok(pieces) }
+    let lies = results(target, &folding.axes, End::First);
+    in_pieces(session, View::c_order(folding.dtype, &shape), lies, memory, folding.axes.len())
 }
 
-/// Where results lie: as the values did, with one element along folded axes, which were whole.
-fn kept(target: &Distribution, axes: &[usize]) -> Distribution {
+/// Along axes that were folded, at which end a result is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    First,
+    Last,
+}
+
+/// Where results are that lie with the first or the last of their values.
+pub(super) fn results(target: &Distribution, axes: &[usize], end: End) -> Distribution {
     let item = |axis: usize| match axes.contains(&axis) {
-        true => Item::Slice(Some(0), Some(1), None),
+        true if end == End::First => Item::Slice(Some(0), Some(1), None),
+        true => Item::Slice(Some(-1), None, None),
         false => Item::Slice(None, None, None),
     };
     let items: Vec<Item> = (0..target.axes().len()).map(item).collect();
@@ -137,34 +163,48 @@ fn kept(target: &Distribution, axes: &[usize]) -> Distribution {
     target.slice(&key).expect("the labels were checked when the values were moved")
 }
 
-/// All axes go, and where parts are cut does not matter: the ranks' results are folded.
-fn each(session: &Session, values: Values, folding: &Folding) -> Result<Array, GraphError> {
-    let lies = lies(session, &values);
-    let is_padded = (0..values.shape.len()).any(|axis| lies.is_padded(axis));
-    // Of several complex NaNs, and of equal numbers with zeros of both signs, the first one stays.
-    let in_order = matches!(folding.dtype, DType::Complex64 | DType::Complex128);
-    let moves = is_padded || in_order;
-    let target = if moves { for_reduction(&lies, &folding.axes) } else { lies };
-    let values = here(session, values, &target)?;
-    let local = target.local_shape(session.fabric().rank());
-    let local: Vec<usize> = local.iter().map(|&length| length as usize).collect();
+/// Results in pieces, which are this rank's; on every rank if they are small or all axes went.
+pub(super) fn in_pieces(
+    session: &Session,
+    base: View,
+    lies: Distribution,
+    memory: Buffer,
+    folded: usize,
+) -> Result<Array, GraphError> {
+    let small = session.layout(base.dtype, &base.shape).is_whole() || folded == base.shape.len();
+    let layout = Layout::split(lies, base.dtype, session.fabric().rank());
+    let array = Array::over(session, Node::new(session, base, layout, State::Stored(memory)));
+    if small { array.gathered() } else { Ok(array) }
+}
+
+/// The order does not matter: each rank folds what it has, then the results are folded.
+fn each(
+    session: &Session,
+    values: Values,
+    folding: &Folding,
+    target: &Distribution,
+) -> Result<Array, GraphError> {
+    let local = local_shape(target, session.fabric().rank());
+    let values = here(session, values, target)?;
     let values = Values { shape: local.clone(), ..values };
-    let inner = Folding { initial: folding.fold.identity(folding.dtype), ..folding.clone() };
-    let bytes = match local.contains(&0) {
-        true => Vec::new(),
+    let partial = target.folded(&folding.axes);
+    let shape: Vec<usize> = partial.shape().iter().map(|&length| length as usize).collect();
+    let memory = match local.contains(&0) {
+        true => Buffer::zeroed(0),
         false => {
+            let initial = folding.fold.identity(folding.dtype);
+            let inner = Folding { initial, reports: false, ..folding.clone() };
             let result = fold_here(session, &values, &inner, &local)?;
-            let memory = value(session, &result.versions.current())?;
-            memory.read().map_err(RunError::from)?.to_vec()
+            value(session, &result.versions.current())?
         }
     };
-    let what = (folding.fold, folding.dtype, target.shape(), &values.fused.program);
-    let tag =
-        session.next("a reduction", what, || said(&values.fused.program, &target.shape(), &[]))?;
-    let bytes = session.fabric().gather_all(tag, bytes).map_err(RunError::from)?.concat();
-    let all = View::c_order(folding.dtype, &[bytes.len() / folding.dtype.itemsize()]);
-    let results = Array::whole(session, all, Buffer::from_slice(&bytes));
-    let last = Folding { axes: vec![0], ..folding.clone() };
-    let ones = vec![1; local.len()];
-    Ok(results.fold(&last)?.with_view(View::c_order(folding.dtype, &ones)))
+    let base = View::c_order(folding.dtype, &shape);
+    let results = in_pieces(session, base.clone(), partial.clone(), memory, folding.axes.len())?;
+    let last = Folding { reports: false, ..folding.clone() };
+    if results.is_whole() {
+        return results.fold(&last);
+    }
+    let fused = fused(session, &results.arg(), folding.dtype)?;
+    let values = Values { fused, shape, strides: base.strides.to_vec(), casts: false };
+    along(session, values, &last, &for_reduction(&partial, &folding.axes))
 }

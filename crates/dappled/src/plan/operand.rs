@@ -175,6 +175,13 @@ impl Operand {
         found
     }
 
+    /// Where the view's elements lie in the rank's piece of the base, and how many there are along
+    /// each axis; None where they are not evenly spaced, or the rank has none.
+    pub(crate) fn straight_cells(&self, rank: u64) -> Option<(Cells, Vec<u64>)> {
+        let own = self.own(rank)?;
+        Some((self.piece_cells(&own.straight()?), own.lengths))
+    }
+
     /// The box of the rank's piece of the base that the view fills, one range an axis; an empty one
     /// where it leaves gaps, or where the rank has nothing of it.
     pub(crate) fn filled_cells(&self, rank: u64) -> Vec<Range<u64>> {

@@ -27,7 +27,7 @@ impl Piece {
     }
 
     /// The cells of a tile.
-    pub(super) fn cells(&self, cells: &Cells, shape: &[u64]) -> View {
+    pub(crate) fn cells(&self, cells: &Cells, shape: &[u64]) -> View {
         let along = cells.axes.iter().zip(&cells.steps);
         let stride = |(axis, &step): (&Option<usize>, &i64)| {
             axis.map_or(0, |axis| self.view.strides[axis] * step as isize)
