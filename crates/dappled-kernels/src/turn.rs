@@ -75,10 +75,7 @@ impl Turn {
             std::slice::from_raw_parts(self.source::<[u8; 16]>(0, column + at), count)
         };
         let lines = line(0).iter().zip(line(1)).zip(line(2)).zip(line(3));
-        // SAFETY: any sixteen bytes are such a vector.
-        lines.map(|(((&a, &b), &c), &d)| unsafe {
-            (transmute(a), transmute(b), transmute(c), transmute(d))
-        })
+        lines.map(|(((&a, &b), &c), &d)| (vector(a), vector(b), vector(c), vector(d)))
     }
 
     /// Items of 4 bytes, four rows of four columns at a time, within the CPU's registers.
@@ -94,13 +91,13 @@ impl Turn {
                 for (a, b, c, d) in self.four(column, 4) {
                     let (low, high) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
                     let (low_too, high_too) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
-                    *row = transmute(_mm_unpacklo_epi64(low, low_too));
+                    *row = bytes(_mm_unpacklo_epi64(low, low_too));
                     row = row.wrapping_byte_add(self.pitch);
-                    *row = transmute(_mm_unpackhi_epi64(low, low_too));
+                    *row = bytes(_mm_unpackhi_epi64(low, low_too));
                     row = row.wrapping_byte_add(self.pitch);
-                    *row = transmute(_mm_unpacklo_epi64(high, high_too));
+                    *row = bytes(_mm_unpacklo_epi64(high, high_too));
                     row = row.wrapping_byte_add(self.pitch);
-                    *row = transmute(_mm_unpackhi_epi64(high, high_too));
+                    *row = bytes(_mm_unpackhi_epi64(high, high_too));
                     row = row.wrapping_byte_add(self.pitch);
                 }
             }
@@ -120,11 +117,11 @@ impl Turn {
             // SAFETY: as in `words`.
             unsafe {
                 for (a, b, c, d) in self.four(column, 8) {
-                    *row = transmute(_mm_unpacklo_epi64(a, b));
-                    *row.wrapping_add(1) = transmute(_mm_unpacklo_epi64(c, d));
+                    *row = bytes(_mm_unpacklo_epi64(a, b));
+                    *row.wrapping_add(1) = bytes(_mm_unpacklo_epi64(c, d));
                     row = row.wrapping_byte_add(self.pitch);
-                    *row = transmute(_mm_unpackhi_epi64(a, b));
-                    *row.wrapping_add(1) = transmute(_mm_unpackhi_epi64(c, d));
+                    *row = bytes(_mm_unpackhi_epi64(a, b));
+                    *row.wrapping_add(1) = bytes(_mm_unpackhi_epi64(c, d));
                     row = row.wrapping_byte_add(self.pitch);
                 }
             }
@@ -148,4 +145,18 @@ impl Turn {
         // SAFETY: the caller's promise.
         unsafe { self.items::<u64>(0, 0) }
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn vector(bytes: [u8; 16]) -> __m128i {
+    // SAFETY: any sixteen bytes are such a vector.
+    unsafe { transmute::<[u8; 16], __m128i>(bytes) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn bytes(vector: __m128i) -> [u8; 16] {
+    // SAFETY: a vector is sixteen bytes.
+    unsafe { transmute::<__m128i, [u8; 16]>(vector) }
 }

@@ -31,7 +31,8 @@ fn plan_of(base: &Distribution, offsets: &[(i64, i64)], rank: u64) -> Plan {
 #[test]
 fn each_element_comes_once() {
     // Grid, stencil, an inner rank; the messages and cells that it receives.
-    let table: [([u64; 2], &[(i64, i64)], u64, usize, u64); 5] = [
+    type Case = ([u64; 2], &'static [(i64, i64)], u64, usize, u64);
+    let table: [Case; 5] = [
         ([5, 1], &FIVE, 2, 2, 2 * 28),
         ([3, 3], &FIVE, 4, 4, 4 * 10),
         ([5, 1], &NINE, 2, 2, 2 * 30),

@@ -11,6 +11,11 @@ fn drawn<T: Element>(what: Draw, ranges: &[Range<u64>]) -> Vec<T> {
     out.to_vec()
 }
 
+fn first<T: Element>(what: Draw, count: usize) -> Vec<T> {
+    let all = 0..count as u64;
+    drawn(what, std::slice::from_ref(&all))
+}
+
 /// The largest distance between the counts below points and what they should be: by the
 /// Kolmogorov-Smirnov test, 2.2 / sqrt(n) is passed once in 10,000 seeds, and this is one seed.
 fn distance(mut values: Vec<f64>, below: impl Fn(f64) -> f64) -> f64 {
@@ -38,19 +43,18 @@ fn normal_below(x: f64) -> f64 {
 
 #[test]
 fn distributions() {
-    let all = 0..COUNT as u64;
-    let of = |what| drawn::<f64>(what, std::slice::from_ref(&all));
+    let of = |what| first::<f64>(what, COUNT);
     assert!(distance(of(Draw::Uniform), |x| x) < 2.2);
     assert!(distance(of(Draw::Normal), normal_below) < 2.2);
     assert!(distance(of(Draw::Exponential), |x| 1.0 - (-x).exp()) < 2.2);
-    let floats = drawn::<f32>(Draw::UniformFloat32, std::slice::from_ref(&all));
+    let floats = first::<f32>(Draw::UniformFloat32, COUNT);
     assert!(floats.iter().all(|&x| (0.0..1.0).contains(&x)));
     assert!(distance(floats.iter().map(|&x| f64::from(x)).collect(), |x| x) < 2.2);
 }
 
 #[test]
 fn tails() {
-    let normal = drawn::<f64>(Draw::Normal, &[0..COUNT as u64]);
+    let normal = first::<f64>(Draw::Normal, COUNT);
     for edge in [3.0, 3.7, 4.2] {
         let expected = 2.0 * normal_below(-edge) * COUNT as f64;
         let found = normal.iter().filter(|x| x.abs() > edge).count() as f64;
@@ -63,7 +67,7 @@ fn tails() {
 #[test]
 fn integers_are_fair() {
     for (low, span) in [(-3, 7u64), (0, 1), (10, 3), (i64::MIN, 3 << 62)] {
-        let values = drawn::<i64>(Draw::Integers { low, span }, &[0..60_000]);
+        let values = first::<i64>(Draw::Integers { low, span }, 60_000);
         let cell =
             |x: i64| (u128::from(x.wrapping_sub(low) as u64) * 3 / u128::from(span)) as usize;
         let mut counts = [0.0; 3];
@@ -91,7 +95,7 @@ fn integers_are_fair() {
 fn however_they_are_cut() {
     let whats = [Draw::Uniform, Draw::Normal, Draw::Exponential];
     for what in whats {
-        let all = drawn::<f64>(what, &[0..100_000]);
+        let all = first::<f64>(what, 100_000);
         for cut in [1, 2, 511, 512, 513, 32_768, 99_999] {
             assert_eq!(drawn::<f64>(what, &[0..cut, cut..100_000]), all);
         }

@@ -23,7 +23,7 @@ impl Array {
         let base = View::c_order(what.dtype(), shape);
         let layout = session.layout(what.dtype(), shape);
         let ranges = match &layout {
-            Layout::Whole => vec![first..first + base.len() as u64],
+            Layout::Whole => vec![places_from(first, base.len() as u64)],
             Layout::Split(split) => {
                 // Nothing is sent; that every rank draws the same is found out with what is.
                 let what = (what, stream, first, shape);
@@ -42,7 +42,7 @@ impl Array {
 /// blocks: a range for each of its rows.
 fn own_ranges(distribution: &Distribution, rank: u64, first: u64) -> Vec<Range<u64>> {
     let coordinates = distribution.coords(rank);
-    let mut starts = vec![first..first + 1];
+    let mut starts = vec![places_from(first, 1)];
     for (map, &coordinate) in distribution.axes().iter().zip(&coordinates) {
         let owned = map.owned_ranges(coordinate).map(|range| {
             let (start, end) = range.into_inner();
@@ -61,4 +61,8 @@ fn places(so_far: &[Range<u64>], length: u64, owned: &[Range<u64>], first: u64) 
         owned.iter().map(move |range| start + range.start..start + range.end)
     };
     rows.flat_map(along).collect()
+}
+
+fn places_from(first: u64, count: u64) -> Range<u64> {
+    first..first + count
 }

@@ -23,7 +23,7 @@ pub(super) fn merge(
     rank: u64,
 ) {
     let is_read_twice = |base: &usize| bases.iter().filter(|other| *other == base).count() > 1;
-    if !bases.iter().any(|base| is_read_twice(base)) {
+    if !bases.iter().any(is_read_twice) {
         return;
     }
     plan.sends = merged_sends(std::mem::take(&mut plan.sends), bases);
@@ -107,9 +107,12 @@ fn merged_sends(sends: Vec<Send>, bases: &[usize]) -> Vec<Send> {
     found
 }
 
-/// For a peer and an operand: the operand whose message brings it, and where it lies in that.
+/// For a peer and an operand: what brings its cells.
 #[derive(Default)]
-struct Wanted(BTreeMap<(u64, usize), (usize, Vec<u64>, Vec<u64>)>);
+struct Wanted(BTreeMap<(u64, usize), Place>);
+
+/// The operand whose message it is, where the cells begin in it, and the message's shape.
+type Place = (usize, Vec<u64>, Vec<u64>);
 
 impl Wanted {
     fn add(&mut self, peer: u64, groups: &[Group]) {
