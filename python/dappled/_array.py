@@ -11,6 +11,8 @@ from dappled import _core
 from dappled._tables import NATIVE_CODES
 
 core: Any = _core
+# Bytes up to which values are compared between ranks.
+_COMPARED = 64
 ndarray: Any = core.ndarray
 
 
@@ -22,6 +24,18 @@ def is_gathered(array: Any) -> bool:
 def is_moved(dtype: numpy.dtype[Any]) -> bool:
     """Whether elements mean the same in the memory of another rank; objects do not."""
     return dtype.itemsize > 0 and not dtype.hasobject and dtype.kind != "T"
+
+
+def canonical(values: Any) -> Any:
+    """Values without what lies in bytes that mean nothing, as long doubles have them: what is small
+    and given to an operation is compared between ranks.
+    """
+    padded = values.dtype.char in "gG" and values.dtype.isnative
+    if not padded or values.nbytes > _COMPARED or numpy.finfo("g").nmant != 63:
+        return values
+    raw = values.copy(order="C").reshape(-1).view("u1").reshape(-1, numpy.dtype("g").itemsize)
+    raw[:, 10:] = 0
+    return raw.reshape(-1).view(values.dtype).reshape(values.shape)
 
 
 def is_native(dtype: numpy.dtype[Any]) -> bool:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_gathered
+from dappled._array import canonical, core, is_gathered
 from dappled._comm import together
 from dappled._config import note_gather
 
 
 def restored(values: Any) -> Any:
     """An array from its pickle."""
-    return core.wrap(values)
+    return core.wrap(canonical(values))
 
 
 def _reduce(self: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_moved
+from dappled._array import canonical, core, is_moved
 from dappled._comm import together
 from dappled._line import called_by_user
 from dappled._piecewise import agreed, in_pieces, joined
@@ -90,7 +90,9 @@ def _all(ufunc: Any, array: Any, options: dict[str, Any], keepdims: bool) -> Any
     found = [pickle.loads(sent) for sent in core.gather("a reduction", pickle.dumps(own))]
     folded = numpy.asarray([value for value in found if value is not None])
     result = called_by_user(ufunc.reduce, folded, **options)
-    return core.wrap(numpy.reshape(result, (1,) * array.ndim)) if keepdims else result
+    if not keepdims:
+        return result
+    return core.wrap(canonical(numpy.reshape(result, (1,) * array.ndim)))
 
 
 def _axes(array: Any, axis: Any) -> list[int] | None:

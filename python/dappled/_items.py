@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ndarray
+from dappled._array import canonical, core, ndarray
 from dappled._array import empty as empty_array
 from dappled._line import called_by_user
 from dappled._piecewise import applied, in_pieces
@@ -66,10 +66,10 @@ def _has_holes(dtype: Any) -> bool:
 def _made(value: Any, dtype: Any, is_element: bool) -> Any:
     """A value of Python's or NumPy's in a dtype."""
     if not is_element:
-        return numpy.asarray(value, dtype)
+        return canonical(numpy.asarray(value, dtype))
     made = numpy.empty((), dtype)
     made[()] = value
-    return made
+    return canonical(made)
 
 
 def _fitted(value: Any, shape: tuple[int, ...]) -> Any:

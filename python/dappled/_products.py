@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ndarray, ufuncs
+from dappled._array import core, is_native, ndarray, ufuncs
 from dappled._fallback import shadow
 from dappled._matmul import matmul
 from dappled._native import native
@@ -17,7 +17,7 @@ from dappled._piecewise import in_pieces
 def ours(*values: Any) -> list[Any] | None:
     """The arguments as arrays of ours, if one is in pieces and all are native."""
     arrays = [value if isinstance(value, ndarray) else numpy.asarray(value) for value in values]
-    native = all(value.dtype.kind in "biufc" and value.dtype.char not in "gG" for value in arrays)
+    native = all(is_native(value.dtype) for value in arrays)
     if not native or not any(map(in_pieces, arrays)):
         return None
     return [value if isinstance(value, ndarray) else core.wrap(value) for value in arrays]

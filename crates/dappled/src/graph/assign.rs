@@ -76,9 +76,6 @@ impl Array {
             true => (self.brought(arg)?, 0),
             false => (arg, uses),
         };
-        if self.versions.is_shown() {
-            return self.store_shown(node, arg);
-        }
         // Two holders, the box and this function, besides the uses. One more needs the old values.
         // (Who holds what may differ from rank to rank, what is computed may not: a pending array
         // that is overwritten is never computed first.)
@@ -104,22 +101,6 @@ impl Array {
         let here = gathered(self.session(), &arg, arg.dtype(), self.shape())?;
         let view = here.base.clone();
         Ok(Arg::Part(here, view))
-    }
-
-    /// Somebody outside reads the memory: it is written in place, and who needs the old values gets
-    /// a copy of them.
-    fn store_shown(&self, node: Arc<Node>, arg: Arg) -> Result<(), GraphError> {
-        let session = self.session();
-        let memory = value(session, &node)?;
-        let mut now = node.clone();
-        if Arc::strong_count(&node) > 3 {
-            let old = session.copy_of(&node, &memory)?;
-            let (base, layout) = (node.base.clone(), node.layout.clone());
-            now = Node::new(session, base, layout, State::Stored(memory));
-            node.store(value(session, &old)?);
-            self.versions.replace(now.clone());
-        }
-        self.store_in_place(&now, arg)
     }
 
     /// Somebody outside sees the memory: the result is computed beside it first, where the value

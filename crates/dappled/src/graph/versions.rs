@@ -14,7 +14,8 @@ pub(crate) struct Versions {
     current: Mutex<Arc<Node>>,
     /// How many outside may read or write the memory without our knowing.
     lent: AtomicUsize,
-    /// How many outside may read it: of a whole array on several ranks, on this rank alone.
+    /// How many outside may read it: of a whole array on several ranks, on this rank alone. So nothing
+    /// that ranks do together depends on it.
     shown: AtomicUsize,
 }
 
@@ -86,12 +87,6 @@ impl Versions {
     /// to do the same all the same.
     pub fn stays_lent(&self) {
         self.lent.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Does somebody outside read the memory? Then writes go in place, and that is all: nothing that
-    /// ranks do together may depend on what one of them shows.
-    pub fn is_shown(&self) -> bool {
-        self.shown.load(Ordering::Relaxed) > 0
     }
 
     fn count(&self, is_shown: bool) -> &AtomicUsize {
