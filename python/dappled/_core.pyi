@@ -18,22 +18,32 @@ __all__ = [
     "abort",
     "accumulate",
     "arg_reduce",
+    "blocks",
+    "comm_stats",
     "cpu",
+    "fabric_name",
     "from_distarray",
     "from_piece",
     "full",
     "function",
     "gather",
+    "has_begun",
+    "init",
     "leave",
     "memory_stats",
     "mpi_library",
     "ndarray",
+    "node_rank",
     "num_owned_indices",
     "part",
+    "placed",
+    "random",
     "rank",
     "ranks",
     "reduce",
     "rules",
+    "scatter",
+    "set_forked",
     "set_local",
     "sync",
     "ufunc",
@@ -429,6 +439,14 @@ def wrap(array: NDArray[Any], fresh: bool = False) -> ndarray: ...
 def unwrap(array: ndarray, writeable: bool = False) -> NDArray[Any]: ...
 def scatter(array: NDArray[Any], distribution: Distribution) -> ndarray | None: ...
 def full(shape: Any, value: Any, dtype: Any, order: str) -> ndarray | None: ...
+def random(
+    what: str,
+    seed: list[int],
+    first: int,
+    shape: tuple[int, ...],
+    low: int = 0,
+    span: int = 0,
+) -> ndarray: ...
 def where_(condition: Any, a: Any, b: Any) -> Any: ...
 def reduce(
     array: ndarray,
