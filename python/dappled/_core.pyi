@@ -18,22 +18,32 @@ __all__ = [
     "abort",
     "accumulate",
     "arg_reduce",
+    "blocks",
+    "comm_stats",
     "cpu",
+    "fabric_name",
     "from_distarray",
     "from_piece",
     "full",
     "function",
     "gather",
+    "has_begun",
+    "init",
     "leave",
     "memory_stats",
     "mpi_library",
     "ndarray",
+    "node_rank",
     "num_owned_indices",
     "part",
+    "placed",
+    "random",
     "rank",
     "ranks",
     "reduce",
     "rules",
+    "scatter",
+    "set_forked",
     "set_local",
     "sync",
     "ufunc",
@@ -434,6 +444,14 @@ def full(shape: Any, value: Any, dtype: Any, order: str) -> ndarray | None: ...
 def zero_items(shape: Sequence[int], dtype: Any) -> ndarray | None: ...
 def copy_items(array: ndarray) -> ndarray: ...
 def write_items(target: ndarray, value: Any) -> None: ...
+def random(
+    what: str,
+    seed: list[int],
+    first: int,
+    shape: tuple[int, ...],
+    low: int = 0,
+    span: int = 0,
+) -> ndarray: ...
 def where_(condition: Any, a: Any, b: Any) -> Any: ...
 def reduce(
     array: ndarray,
