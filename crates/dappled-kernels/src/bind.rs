@@ -1,7 +1,11 @@
 //! A program's operands, checked and claimed: what makes it sound to touch their memory.
 
+use std::sync::{Arc, OnceLock};
+
 use crate::buffer::{Reading, Writing};
+use crate::execute::Interpreter;
 use crate::lane::Lane;
+use crate::plan::{Plan, repeated};
 use crate::space::Space;
 use crate::{Buffer, DType, Error, Program, View, is_injective, may_overlap};
 
@@ -55,6 +59,8 @@ pub(crate) struct Bound<'a> {
     inputs: usize,
     /// Which outputs are also inputs: they are written when a tile has been read.
     pub shared: Vec<bool>,
+    /// How the run is done, found out when it starts.
+    plan: OnceLock<Option<Arc<Plan>>>,
     _reading: Vec<Reading<'a>>,
     _writing: Vec<Writing<'a>>,
 }
@@ -86,6 +92,7 @@ impl<'a> Bound<'a> {
             bases: inputs.iter().chain(outputs).map(|operand| operand.buffer.as_ptr()).collect(),
             inputs: inputs.len(),
             shared: shared.collect(),
+            plan: OnceLock::new(),
             _reading: reading,
             _writing: writing,
         })
@@ -112,6 +119,15 @@ impl<'a> Bound<'a> {
     /// An operand by its position, the outputs counted after the inputs.
     pub fn input<'s>(&self, space: &'s Space, at: usize) -> Lane<'s> {
         Lane { base: self.bases[at], track: &space.tracks[at], space }
+    }
+
+    /// How these operands are run: several steps in one loop, or one operation at a time.
+    pub fn plan(&self, code: &Interpreter, space: &Space) -> Option<&Plan> {
+        let found = || {
+            let stores = self.bases.len() > self.inputs;
+            code.plan(space.len(), || repeated(space, self.inputs, stores))
+        };
+        self.plan.get_or_init(found).as_deref()
     }
 
     pub fn output<'s>(&self, space: &'s Space, at: usize) -> Lane<'s> {

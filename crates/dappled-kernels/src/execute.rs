@@ -1,10 +1,16 @@
 //! Runs a program over all its indices, tile by tile, on all threads.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::bind::{Bound, Operand};
+use crate::fused::Compiler;
+use crate::groups::direct_output;
 use crate::kernels::{Kernel, Variant, hardware, kernel};
 use crate::machine::Machine;
+use crate::plan::Plan;
 use crate::rewrite::without_slow_divisions;
-use crate::tiles::Tiles;
+use crate::tiles::{TILE, Tiles};
 use crate::{Error, Flags, Program, Raised, Reg};
 
 /// Elements times steps from which the work is shared among threads: some 30 µs of it.
@@ -13,7 +19,7 @@ const PARALLEL: usize = 1 << 17;
 /// Parts for each thread: more than one, so that a thread that was late does not delay all.
 const PARTS: usize = 4;
 
-/// What runs a program: the interpreter here, compiled loops later.
+/// What runs a program.
 pub trait Engine: Send + Sync {
     /// Computes the outputs from the inputs. All have the same shape; an output may be the very
     /// same view as an input, and shares no byte with any other operand. What it returns is what
@@ -45,7 +51,11 @@ pub fn execute(
     Interpreter::new(program)?.run(inputs, outputs)
 }
 
-/// A legal program, ready to run one operation at a time over tiles.
+/// So many plans a program has: one for each set of operands that are repeated.
+const PLANS: usize = 8;
+
+/// A legal program, ready to run one operation at a time over tiles; or several in one loop, where
+/// there is a compiler and enough to do.
 pub struct Interpreter {
     pub(crate) program: Program,
     pub(crate) steps: Vec<Instruction>,
@@ -53,9 +63,17 @@ pub struct Interpreter {
     pub(crate) outputs: Vec<Source>,
     /// One for each input and constant, kept; and those that the steps share.
     pub(crate) slots: usize,
+    compiler: Option<Arc<dyn Compiler>>,
+    /// Elements times steps so far: what is rare is not worth compiling.
+    work: AtomicUsize,
+    plans: Mutex<Vec<Known>>,
 }
 
+/// Which operands are repeated, and what is done then.
+type Known = (Vec<bool>, Option<Arc<Plan>>);
+
 /// A step, with all that is looked up once.
+#[derive(Clone)]
 pub(crate) struct Instruction {
     pub kernel: Kernel<Flags>,
     /// Which of the CPU's flags are the operation's own.
@@ -93,14 +111,47 @@ impl Interpreter {
             args: step.args.iter().map(|&arg| source(arg)).collect(),
             slot: source(program.result(at)).slot,
             itemsize: source(program.result(at)).itemsize,
-            direct: direct_output(program, program.result(at)),
+            direct: direct_output(program, &[], program.result(at)),
         });
         Ok(Self {
             steps: steps.collect(),
             outputs: program.outputs.iter().map(|&reg| source(reg)).collect(),
             slots: count,
             program: program.clone(),
+            compiler: None,
+            work: AtomicUsize::new(0),
+            plans: Mutex::default(),
         })
+    }
+
+    /// The same with somebody who compiles loops, once there is enough to do.
+    pub fn with_compiler(self, compiler: Arc<dyn Compiler>) -> Self {
+        Self { compiler: Some(compiler), ..self }
+    }
+
+    /// How a run over so many elements is done; None: one operation at a time.
+    pub(crate) fn plan(
+        &self,
+        elements: usize,
+        repeated: impl FnOnce() -> Vec<bool>,
+    ) -> Option<Arc<Plan>> {
+        let compiler = self.compiler.as_deref()?;
+        let work = elements.saturating_mul(self.steps.len());
+        let before = self.work.fetch_add(work, Ordering::Relaxed);
+        if before.saturating_add(work) < compiler.least_work() {
+            return None;
+        }
+        let repeated = repeated();
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, plan)) = plans.iter().find(|(known, _)| *known == repeated) {
+            return plan.clone();
+        }
+        if plans.len() == PLANS {
+            plans.clear();
+        }
+        let plan = Plan::new(self, compiler, &repeated).map(Arc::new);
+        plans.push((repeated, plan.clone()));
+        plan
     }
 
     /// The program that it runs, with its cheaper operations in place.
@@ -124,7 +175,10 @@ impl Engine for Interpreter {
         let mut space = Bound::space(inputs, outputs);
         let parts =
             if self.is_large(space.len()) { PARTS * rayon::current_num_threads() } else { 1 };
-        let tiles = space.tiles();
+        let in_registers = bound.shared.contains(&true) || space.deep > 1;
+        let plan = bound.plan(self, &space).filter(|_| !in_registers);
+        let len = plan.map_or(TILE, |plan| plan.tile);
+        let tiles = space.tiles(len);
         let part = tiles.left().div_ceil(parts);
         Ok(run_tiles(self, &bound, tiles, part))
     }
@@ -145,14 +199,6 @@ fn run_tiles(code: &Interpreter, bound: &Bound<'_>, tiles: Tiles<'_>, part: usiz
 
 fn itemsize(program: &Program, reg: Reg) -> usize {
     program.dtype(reg).expect("checked").itemsize()
-}
-
-/// The output that a register is, if it is one output and nothing reads it.
-fn direct_output(program: &Program, reg: Reg) -> Option<usize> {
-    let is_read = program.steps.iter().any(|step| step.args.contains(&reg));
-    let mut outputs = program.outputs.iter().enumerate().filter(|&(_, &output)| output == reg);
-    let first = outputs.next().map(|(at, _)| at);
-    first.filter(|_| !is_read && outputs.next().is_none())
 }
 
 /// A slot for each register, and how many there are. A step's slot is free again after the last

@@ -73,7 +73,8 @@ impl Lane<'_> {
         }
     }
 
-    fn start(&self, run: Run) -> *mut u8 {
+    /// Where a run begins.
+    pub fn start(&self, run: Run) -> *mut u8 {
         let row = self.space.row_offset(self.track, run.row);
         self.base.wrapping_offset(row + run.column as isize * self.track.row_stride())
     }

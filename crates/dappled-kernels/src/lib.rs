@@ -15,6 +15,8 @@
 //! flags              what operations signal besides their values
 //! kernels            one precompiled loop for each operation and dtype
 //! apply              one operation over contiguous memory, for small arrays
+//! fused              loops of several steps, compiled by somebody else
+//! groups, plan       which steps have a loop together
 //! slot, machine      one thread's registers: runs a program over one tile
 //! execute, threads   runs a program over all tiles, on all threads; how many these are
 //! fold, tree         what folds values into one; NumPy's pairwise tree
@@ -33,11 +35,14 @@ mod error;
 mod execute;
 mod flags;
 mod fold;
+mod fused;
+mod groups;
 mod kernels;
 mod lane;
 mod machine;
 mod op;
 mod overlap;
+mod plan;
 mod pool;
 mod program;
 mod promote;
@@ -63,6 +68,7 @@ pub use error::Error;
 pub use execute::{Engine, Interpreter, execute};
 pub use flags::{Flags, Folded, Raised, watched};
 pub use fold::Fold;
+pub use fused::{Compiler, FusedLoop, LoopFunction};
 pub use kernels::Variant;
 pub use op::Op;
 pub use overlap::{is_injective, may_overlap};

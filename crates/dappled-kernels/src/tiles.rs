@@ -9,17 +9,18 @@ use crate::space::{Extent, Run, Space};
 pub(crate) const TILE: usize = 512;
 
 /// Rows shorter than this are gathered several to a tile; longer ones are used where they lie.
-const SHORT_ROW: usize = 64;
+pub(crate) const SHORT_ROW: usize = 64;
 
 impl Space {
-    /// The indices of all tiles. Each tile comes out of it once, and the space is borrowed for
-    /// as long: whoever holds a tile is the only one that holds its indices.
-    pub fn tiles(&mut self) -> Tiles<'_> {
+    /// The indices of all tiles, of at most so many where rows are long. Each tile comes out of it
+    /// once, and the space is borrowed for as long: whoever holds a tile is the only one that holds
+    /// its indices.
+    pub fn tiles(&mut self, most: usize) -> Tiles<'_> {
         let row = self.row();
         let (in_row, len) = match row {
             0..SHORT_ROW => (1, TILE),
             // As equal as possible: 998 is cut into 504 and 494, not into 512 and 486.
-            _ => (row.div_ceil(TILE), row.div_ceil(row.div_ceil(TILE)).next_multiple_of(8)),
+            _ => (row.div_ceil(most), row.div_ceil(row.div_ceil(most)).next_multiple_of(8)),
         };
         let total = self.len();
         let count = match row {
@@ -49,6 +50,13 @@ pub(crate) struct Tile(Extent);
 impl Tile {
     pub fn extent(&self) -> &Extent {
         &self.0
+    }
+
+    /// It in smaller ones.
+    pub fn parts(self, space: &Space, most: usize) -> impl Iterator<Item = Tile> {
+        let Range { start, end } = self.0.indices;
+        let starts = (start..end).step_by(most);
+        starts.map(move |start| Tile(space.extent(start..end.min(start + most))))
     }
 }
 
@@ -90,5 +98,31 @@ impl Iterator for Tiles<'_> {
         let (column, end) = ((part * self.len).min(size), ((part + 1) * self.len).min(size));
         let indices = row * size + column..row * size + end;
         Some(Tile(Extent { indices, first: Run { row, column, len: end - column }, block }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DType, View};
+
+    /// Every index of a space is in one tile, however its operands lie.
+    #[test]
+    fn tiles_share_nothing_and_leave_nothing() {
+        for shape in [[0, 7], [5, 3], [1, 700], [70, 64], [33, 1030], [100, 513]] {
+            let view = View::c_order(DType::Float64, &shape);
+            let turned = View::c_order(DType::Float64, &[shape[1], shape[0]]).transposed();
+            for views in [vec![&view], vec![&turned, &view]] {
+                for most in [TILE, 4096] {
+                    let mut space = Space::in_order_of(&views, views.len() - 1);
+                    let mut seen = vec![0; space.len()];
+                    let (first, rest) = space.tiles(most).halve();
+                    for tile in first.chain(rest) {
+                        tile.extent().indices.clone().for_each(|at| seen[at] += 1);
+                    }
+                    assert!(seen.iter().all(|&times| times == 1), "{shape:?}");
+                }
+            }
+        }
     }
 }

@@ -207,9 +207,14 @@ impl Session {
 
     /// A program ready to run: a loop prepares it once.
     pub(super) fn engine(&self, program: &Program) -> Result<Arc<Interpreter>, GraphError> {
-        self.known()
-            .programs
-            .get(program, || Ok(Arc::new(Interpreter::new(program).map_err(RunError::from)?)))
+        let made = || {
+            let code = Interpreter::new(program).map_err(RunError::from)?;
+            Ok(Arc::new(match dappled_compiled::shared() {
+                Some(compiler) => code.with_compiler(compiler),
+                None => code,
+            }))
+        };
+        self.known().programs.get(program, made)
     }
 
     /// What was worked out before.

@@ -1,15 +1,18 @@
 //! One thread's registers: runs a program over one tile, one operation at a time.
 
+mod stages;
+
 use std::ops::Range;
 use std::slice;
 
 use crate::bind::Bound;
-use crate::execute::{Interpreter, Source};
+use crate::execute::{Instruction, Interpreter, Source};
 use crate::kernels::status;
 use crate::lane::pitch;
+use crate::plan::Plan;
 use crate::slot::{self, Slot};
 use crate::space::{Extent, Space};
-use crate::tiles::Tile;
+use crate::tiles::{TILE, Tile};
 use crate::{Flags, Folded, Raised};
 
 /// What one thread needs to run an interpreted program.
@@ -17,6 +20,8 @@ pub(crate) struct Machine<'a> {
     code: &'a Interpreter,
     bound: &'a Bound<'a>,
     space: &'a Space,
+    /// Loops of several steps, where there are some.
+    plan: Option<&'a Plan>,
     slots: Vec<Slot>,
     /// Where an input lies contiguous in its own memory, for the tile at hand.
     in_place: Vec<Option<*const u8>>,
@@ -31,13 +36,16 @@ pub(crate) struct Machine<'a> {
     /// Ask the CPU's flags after every step, as it has raised one before: until then, once a tile
     /// is enough.
     attentive: bool,
+    /// Did nothing raise a flag since the last tile that did?
+    calm: bool,
     /// What was raised between tiles: by whoever folds their values.
     between: Flags,
 }
 
 impl<'a> Machine<'a> {
     pub fn new(code: &'a Interpreter, bound: &'a Bound<'a>, space: &'a Space) -> Self {
-        let slots = slot::take(code.slots);
+        let plan = bound.plan(code, space);
+        let slots = slot::take(plan.map_or(code.slots, |plan| plan.slots));
         let in_place = vec![None; code.program.inputs.len()];
         let blocks = if space.deep > 1 { vec![None; in_place.len()] } else { Vec::new() };
         let filled = vec![0; code.program.first_result()];
@@ -46,6 +54,7 @@ impl<'a> Machine<'a> {
             code,
             bound,
             space,
+            plan,
             slots,
             in_place,
             blocks,
@@ -53,6 +62,7 @@ impl<'a> Machine<'a> {
             stored: vec![false; code.outputs.len()],
             raised: Raised::default(),
             attentive: false,
+            calm: true,
             between: Flags::NONE,
         }
     }
@@ -84,28 +94,50 @@ impl<'a> Machine<'a> {
     }
 
     /// Computes a tile and stores the outputs.
-    pub fn run(&mut self, mut tile: Tile) {
-        self.load(tile.extent());
+    pub fn run(&mut self, tile: Tile) {
         let len = tile.extent().len();
-        for step in 0..self.code.steps.len() {
-            let direct = self.code.steps[step].direct.filter(|&output| !self.bound.shared[output]);
+        match self.usable_plan(len) {
+            Some(plan) => self.run_stages(plan, tile),
+            None if len > TILE => {
+                tile.parts(self.space, TILE).for_each(|part| self.run_steps(part))
+            }
+            None => self.run_steps(tile),
+        }
+    }
+
+    fn run_steps(&mut self, mut tile: Tile) {
+        self.load(tile.extent(), None);
+        let (code, len) = (self.code, tile.extent().len());
+        for (at, step) in code.steps.iter().enumerate() {
+            let direct = step.direct.filter(|&output| !self.bound.shared[output]);
             let target = direct.and_then(|output| self.destination(output, &mut tile));
-            self.step(step, len, target);
+            self.step(step, at, len, target);
         }
         self.attribute(len);
-        self.store(&mut tile);
+        self.store(&code.outputs, &mut tile);
+        self.relax();
     }
 
     /// Computes these indices and gives the bytes of the first output.
     pub fn value(&mut self, indices: Range<usize>) -> &[u8] {
         let len = indices.len();
-        self.load(&self.space.extent(indices));
+        let extent = self.space.extent(indices);
+        if let Some(plan) = self.usable_plan(len) {
+            return self.value_of_stages(plan, &extent);
+        }
+        self.load(&extent, None);
         if !self.code.steps.is_empty() {
             self.settle();
-            (0..self.code.steps.len()).for_each(|step| self.step(step, len, None));
+            self.all_steps(len);
             self.attribute(len);
+            self.relax();
         }
         self.source(self.code.outputs[0], len)
+    }
+
+    fn all_steps(&mut self, len: usize) {
+        let code = self.code;
+        code.steps.iter().enumerate().for_each(|(at, step)| self.step(step, at, len, None));
     }
 
     /// What the steps have signalled, in all tiles since the machine was made or asked last.
@@ -124,14 +156,21 @@ impl<'a> Machine<'a> {
         if !self.attentive && status::is_raised() {
             self.attentive = true;
             status::clear();
-            (0..self.code.steps.len()).for_each(|step| self.step(step, len, None));
+            self.all_steps(len);
         }
     }
 
-    /// Brings inputs and constants to where kernels can read them.
-    fn load(&mut self, extent: &Extent) {
+    /// Loops can be used again when a tile has raised nothing.
+    fn relax(&mut self) {
+        self.attentive &= self.plan.is_none() || !self.calm;
+        self.calm = true;
+    }
+
+    /// Brings inputs and constants to where kernels can read them: all, or those that are wanted.
+    fn load(&mut self, extent: &Extent, wanted: Option<&[bool]>) {
         let len = extent.len();
-        for at in 0..self.in_place.len() {
+        let is_wanted = |at: usize| wanted.is_none_or(|wanted| wanted[at]);
+        for at in (0..self.in_place.len()).filter(|&at| is_wanted(at)) {
             let lane = self.bound.input(self.space, at);
             if extent.block.len() > 1 && lane.track.is_turned() {
                 self.in_place[at] = Some(self.load_block(at, extent));
@@ -145,7 +184,7 @@ impl<'a> Machine<'a> {
         }
         for (at, constant) in self.code.program.constants.iter().enumerate() {
             let at = self.in_place.len() + at;
-            if self.filled[at] < len {
+            if self.filled[at] < len && is_wanted(at) {
                 self.filled[at] = len;
                 constant.fill(self.slots[at].bytes_mut(len * constant.dtype().itemsize()));
             }
@@ -167,8 +206,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs one operation into `target`, or into the step's own register.
-    fn step(&mut self, at: usize, len: usize, target: Option<&mut [u8]>) {
-        let step = &self.code.steps[at];
+    fn step(&mut self, step: &Instruction, at: usize, len: usize, target: Option<&mut [u8]>) {
         let mut own = std::mem::take(&mut self.slots[step.slot]);
         let out = match target {
             Some(target) => target,
@@ -181,7 +219,9 @@ impl<'a> Machine<'a> {
         // SAFETY: `kernel` returns only what this CPU can run.
         let mut flags = unsafe { (step.kernel)(&args[..step.args.len()], out) };
         if self.attentive {
-            flags |= status::take() & step.hardware;
+            let raised = status::take();
+            self.calm &= raised.is_empty();
+            flags |= raised & step.hardware;
         }
         self.slots[step.slot] = own;
         self.note(at, flags);
@@ -190,6 +230,7 @@ impl<'a> Machine<'a> {
     #[inline]
     fn note(&mut self, step: usize, flags: Flags) {
         if !flags.is_empty() {
+            self.calm = false;
             self.raised.add(step, flags);
         }
     }
@@ -216,8 +257,8 @@ impl<'a> Machine<'a> {
     }
 
     /// Copies the outputs that no step wrote directly from their registers.
-    fn store(&mut self, tile: &mut Tile) {
-        for (output, &source) in self.code.outputs.iter().enumerate() {
+    fn store(&mut self, outputs: &[Source], tile: &mut Tile) {
+        for (output, &source) in outputs.iter().enumerate() {
             if !std::mem::take(&mut self.stored[output]) {
                 let from = self.source(source, tile.extent().len()).as_ptr();
                 let lane = self.bound.output(self.space, output);

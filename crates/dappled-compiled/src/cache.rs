@@ -1,0 +1,121 @@
+//! Loops made before, and when to make one.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use dappled_kernels::{Compiler, DType, FusedLoop, Op, Program};
+
+use crate::code::compile;
+use crate::table;
+
+/// So many loops are kept; then all are let go, and freed with their last users.
+const MOST: usize = 256;
+
+/// Elements times steps that the interpreter does in about the time that compiling takes.
+const WORTH: usize = 1 << 21;
+
+/// When programs are compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// When there is enough to do.
+    Worth,
+    /// At once, whatever their size.
+    Always,
+    /// At once, but the system gives no executable memory: for tests.
+    Refused,
+}
+
+/// Compiles loops, and keeps them.
+///
+/// ```
+/// use dappled_compiled::{Loops, Mode};
+/// use dappled_kernels::{Buffer, DType, Engine, Interpreter, Op, Operand, Program, View};
+/// let f = DType::Float64;
+/// let mut program = Program::new(vec![f], vec![]);
+/// let square = program.push(Op::Square, f, &[program.input(0)]);
+/// let sum = program.push(Op::Add, f, &[square, program.input(0)]);
+/// program.outputs.push(sum);
+/// let loops = std::sync::Arc::new(Loops::new(Mode::Always));
+/// let code = Interpreter::new(&program)?.with_compiler(loops.clone());
+/// let (a, out) = (Buffer::from_slice(&[3.0; 100]), Buffer::zeroed(800));
+/// let view = View::c_order(f, &[100]);
+/// code.run(&[Operand::new(&a, &view)?], &[Operand::new(&out, &view)?])?;
+/// assert_eq!(out.to_vec::<f64>(), [12.0; 100]);
+/// assert_eq!(loops.len(), 1);
+/// # Ok::<(), dappled_kernels::Error>(())
+/// ```
+pub struct Loops {
+    mode: Mode,
+    known: Mutex<HashMap<Key, Option<Arc<FusedLoop>>>>,
+}
+
+/// A program without constants, and which of its inputs are one element.
+type Key = (Program, Vec<bool>);
+
+impl Loops {
+    /// None so far.
+    pub fn new(mode: Mode) -> Self {
+        Self { mode, known: Mutex::default() }
+    }
+
+    /// How many are kept.
+    pub fn len(&self) -> usize {
+        self.known().values().flatten().count()
+    }
+
+    /// Is none kept?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Option<Arc<FusedLoop>>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Compiler for Loops {
+    fn has(&self, op: Op, dtype: DType) -> bool {
+        table::has(op, dtype)
+    }
+
+    fn least_work(&self) -> usize {
+        if self.mode == Mode::Worth { WORTH } else { 0 }
+    }
+
+    /// One alone is best done by its own kernel, which has wider vectors.
+    fn least_steps(&self) -> usize {
+        if self.mode == Mode::Worth { 2 } else { 1 }
+    }
+
+    fn compile(&self, program: &Program, repeated: &[bool]) -> Option<Arc<FusedLoop>> {
+        let key = (program.clone(), repeated.to_vec());
+        let mut known = self.known();
+        if let Some(found) = known.get(&key) {
+            return found.clone();
+        }
+        if known.len() >= MOST {
+            known.clear();
+        }
+        let refused = self.mode == Mode::Refused;
+        let made = compile(program, repeated, refused).map(Arc::new);
+        known.insert(key, made.clone());
+        made
+    }
+}
+
+/// The loops of this process; None if `DAPPLED_COMPILE` is `never`. `always` and `refused` are the
+/// [modes](Mode) of these names.
+pub fn shared() -> Option<Arc<dyn Compiler>> {
+    static SHARED: OnceLock<Option<Arc<Loops>>> = OnceLock::new();
+    let made = || {
+        let mode = match std::env::var("DAPPLED_COMPILE").as_deref() {
+            Ok("never") => return None,
+            Ok("always") => Mode::Always,
+            Ok("refused") => Mode::Refused,
+            _ => Mode::Worth,
+        };
+        Some(Arc::new(Loops::new(mode)))
+    };
+    let shared = SHARED.get_or_init(made).clone()?;
+    Some(shared)
+}
