@@ -104,8 +104,8 @@ def full(
     # What is lost in the dtype NumPy refuses, or warns of.
     if numpy.min_scalar_type(fill_value).kind in _LOST.get(kind.kind, ""):
         return NotImplemented
-    if isinstance(fill_value, int) and kind.kind in "iu":
-        bounds = numpy.iinfo(kind)
+    if isinstance(fill_value, int) and kind.kind in "biu":
+        bounds = numpy.iinfo(kind if kind.kind != "b" else numpy.int64)
         if not bounds.min <= fill_value <= bounds.max:
             return NotImplemented
     return _filled(shape, fill_value, kind, order, device)

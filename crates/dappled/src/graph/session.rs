@@ -139,6 +139,13 @@ impl Session {
         }
     }
 
+    /// What was noted last were results that each rank had a part of, not an array.
+    pub(super) fn were_results(&self, bytes: usize) {
+        if self.fabric().size() > 1 {
+            self.0.gathered.fetch_sub(bytes as u64, Ordering::Relaxed);
+        }
+    }
+
     /// Memory that versions leave behind.
     pub(super) fn freed(&self) -> &Arc<Freed> {
         &self.0.freed

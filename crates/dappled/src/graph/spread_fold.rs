@@ -174,7 +174,12 @@ pub(super) fn in_pieces(
     let small = session.layout(base.dtype, &base.shape).is_whole() || folded == base.shape.len();
     let layout = Layout::split(lies, base.dtype, session.fabric().rank());
     let array = Array::over(session, Node::new(session, base, layout, State::Stored(memory)));
-    if small { array.gathered() } else { Ok(array) }
+    if !small {
+        return Ok(array);
+    }
+    let all = array.gathered()?;
+    session.were_results(all.view().len() * all.dtype().itemsize());
+    Ok(all)
 }
 
 /// The order does not matter: each rank folds what it has, then the results are folded.
