@@ -27,6 +27,7 @@ from dappled._crossing import Crossing
 from dappled._fallback import dressed, gathered, shadow
 from dappled._flat import flat
 from dappled._native import native
+from dappled._tables import GATHERED
 
 # What Python gives every class, and doors that only the core can open: it knows of exports.
 _LEFT_OUT = {
@@ -57,6 +58,7 @@ def _getter(name: str) -> Callable[[Any], Any]:
         crossing = Crossing(f"ndarray.{name}", writeable=True)
         return crossing.back(getattr(crossing.over(self), name))
 
+    get.__dict__["__way__"] = GATHERED
     return get
 
 
@@ -94,10 +96,17 @@ def _contains(self: Any, item: Any) -> bool:
     return bool(numpy.any(self == item))
 
 
+def _gathers(function: Callable[..., Any]) -> Callable[..., Any]:
+    function.__dict__["__way__"] = GATHERED
+    return function
+
+
+@_gathers
 def _dumps(self: Any) -> bytes:
     return pickle.dumps(self, protocol=2)
 
 
+@_gathers
 def _dump(self: Any, file: Any) -> None:
     if hasattr(file, "write"):
         file.write(_dumps(self))
@@ -135,7 +144,8 @@ def _parametrized(kind: Any, item: Any) -> types.GenericAlias:
 
 
 def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    return dressed(function, inspect.getattr_static(numpy.ndarray, name), "dappled.ndarray")
+    theirs = inspect.getattr_static(numpy.ndarray, name)
+    return dressed(function, theirs, "dappled.ndarray", getattr(function, "__way__", None))
 
 
 def _as_function(name: str) -> Callable[..., Any]:
@@ -184,5 +194,5 @@ OWN: dict[str, Any] = {
     **_views.METHODS,
     **{name: _method(name, function) for name, function in _NAMED.items()},
     **{name: _as_function(name) for name in _FUNCTIONS},
-    **{name: _native_method(name) for name in ("cumprod", "cumsum", "round")},
+    **{name: _native_method(name) for name in ("conj", "conjugate", "cumprod", "cumsum", "round")},
 }

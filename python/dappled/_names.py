@@ -23,7 +23,7 @@ _DISPATCHED = type(numpy.sum)
 CHAPTERS = {
     "_array": "ndarray",
     "_broadcasting": "broadcast_arrays broadcast_to",
-    "_choosing": "argmax argmin copyto where",
+    "_choosing": "argmax argmin copyto count_nonzero where",
     "_comm": "comm init local",
     "_config": "FallbackError FallbackWarning config",
     "_creation": """
@@ -51,7 +51,7 @@ def of_numpy(name: str) -> Any:
     if name not in core.function._names:
         return ours
     theirs = getattr(numpy, name)
-    return dressed(core.function(name, ours, theirs), theirs, "dappled")
+    return dressed(core.function(name, ours, theirs), theirs, "dappled", ours.__way__)
 
 
 def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:

@@ -30,13 +30,41 @@ def piecewise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return NotImplemented
     out = kwargs.get("out")
     out = out[0] if type(out) is tuple and len(out) == 1 else out
-    if not kwargs.keys() <= {*_PLAIN, "out"} or not any(map(in_pieces, (*args, out))):
+    if not kwargs.keys() <= {*_PLAIN, "out", "where"} or not any(map(in_pieces, (*args, out))):
         return NotImplemented
+    named = {key: kwargs[key] for key in kwargs if key not in ("out", "where")}
+    where = kwargs.get("where", True)
+    if where is not True:
+        return _masked(out, function, args, where, named)
     if out is None:
-        return applied(function, args, {key: kwargs[key] for key in kwargs if key != "out"})
+        return applied(function, args, named)
     if not isinstance(out, ndarray) or not out._writeable or _shape([*args, out]) != out.shape:
         return NotImplemented
     return _into(out, function, args, {**kwargs, "out": None})
+
+
+def _masked(out: Any, function: Any, args: tuple[Any, ...], where: Any, kwargs: Any) -> Any:
+    """The same where a mask says so, and what was there elsewhere."""
+    shape = _shape([*args, where] if out is None else [*args, where, out])
+    kept = 0 if out is None else out
+    mask = where if isinstance(where, ndarray) else numpy.asarray(where)
+    writes = out is None or (isinstance(out, ndarray) and out._writeable and out.shape == shape)
+    if function.nout > 1 or mask.dtype != bool or shape is None or not writes:
+        return NotImplemented
+
+    def compute(*parts: Any) -> Any:
+        *given, chosen, old = parts
+        if out is not None:
+            return function(*given, **kwargs, out=old.copy(), where=chosen)
+        like = function(*(numpy.zeros(0, numpy.result_type(part)) for part in given), **kwargs)
+        made = numpy.zeros(numpy.broadcast_shapes(*map(numpy.shape, parts)), like.dtype)
+        return function(*given, **kwargs, out=made, where=chosen)
+
+    made = applied(compute, (*args, mask, kept), {})
+    if made is NotImplemented or out is None:
+        return made
+    out[...] = made
+    return out
 
 
 def _into(out: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

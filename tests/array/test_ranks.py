@@ -67,3 +67,11 @@ def test_nothing_is_brought_together(ranks, budget):
     done = on_ranks(ranks, str(PROGRAM.parent / "pieces_stay.py"), DAPPLED_BUDGET=budget)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
     assert done.stdout.endswith("\n0 differences\n") or done.stdout == "0 differences\n"
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_every_native_name_brings_nothing_together(ranks):
+    done = on_ranks(ranks, str(PROGRAM.parent / "native_stays.py"))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+    assert " 0 differences" in done.stdout
