@@ -19,7 +19,7 @@ from dappled._views import memory_order, viewed
 
 NATIVE_KINDS = "biufc"  # dtypes that the core fills itself
 _ORDER_LIKE = ("K", "k", "A", "a", "C", "c", "F", "f")
-_LOST = {"i": "fc", "u": "fc", "f": "c"}
+_LOST = {"b": "SUV", "i": "fcSUV", "u": "fcSUV", "f": "cSUV", "c": "SUV"}
 _ORDERS = {"C": "C", "c": "C", "F": "F", "f": "F", None: "C"}
 
 
