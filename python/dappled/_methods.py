@@ -133,6 +133,11 @@ def _setflags(self: Any, *, write: Any = None, align: Any = None, uic: Any = Non
         self.flags.aligned = bool(align)
 
 
+def _to_device(self: Any, device: Any, /, *, stream: Any = None) -> Any:
+    numpy.empty(0).to_device(device, stream=stream)  # which refuses all but "cpu"
+    return self
+
+
 def _namespace(self: Any, *, api_version: str | None = None) -> types.ModuleType:
     theirs: Any = numpy.empty(())
     theirs.__array_namespace__(api_version=api_version)  # which knows the versions
@@ -172,6 +177,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
     "dumps": _dumps,
     "resize": _resize,
     "setflags": _setflags,
+    "to_device": _to_device,
 }
 _FUNCTIONS = ("argmax", "argmin", "dot", "repeat", "trace")
 OWN: dict[str, Any] = {

@@ -15,6 +15,7 @@ from dappled._crossing import proxy_of
 from dappled._fallback import adopt, dressed
 from dappled._placing import placeable
 from dappled._rebind import on_ranks, rebound, rewrapped
+from dappled._standard import standard
 from dappled._tables import CREATING, FOREIGN, REBOUND, REBOUND_ON_RANKS, REWRAPPED
 
 _DISPATCHED = type(numpy.sum)
@@ -48,6 +49,7 @@ def of_numpy(name: str) -> Any:
         ours = converted(_attribute(numpy, name), name, "dappled")
     if name in CREATING:
         ours = placeable(ours)
+    ours = standard(ours, name)
     if name not in core.function._names:
         return ours
     theirs = getattr(numpy, name)
@@ -59,7 +61,7 @@ def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:
     value = _attribute(theirs, name)
     if name in numpy.__all__ and getattr(numpy, name) is value:
         return getattr(import_module("dappled"), name)
-    return converted(value, name, module)
+    return standard(converted(value, name, module), f"{module}.{name}".removeprefix("dappled."))
 
 
 def converted(value: Any, name: str, module: str) -> Any:

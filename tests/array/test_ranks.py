@@ -75,3 +75,10 @@ def test_every_native_name_brings_nothing_together(ranks):
     done = on_ranks(ranks, str(PROGRAM.parent / "native_stays.py"))
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
     assert " 0 differences" in done.stdout
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_array_api_standard(ranks):
+    done = on_ranks(ranks, str(PROGRAM.parent / "array_api.py"))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
