@@ -53,7 +53,7 @@ def of_numpy(name: str) -> Any:
     if name not in core.function._names:
         return ours
     theirs = getattr(numpy, name)
-    return dressed(core.function(name, ours, theirs), theirs, "dappled", ours.__way__)
+    return dressed(core.function(name, ours, theirs), theirs, "dappled", vars(ours)["__way__"])
 
 
 def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:
