@@ -33,10 +33,12 @@ CHAPTERS = {
     """,
     "_einsum": "einsum",
     "_extras": "explain from_distarray memory_stats sync",
+    "_files": "fromfile load save savez savez_compressed",
     "_flat": "flatiter",
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
     "_products": "dot inner trace vdot",
+    "_texts": "loadtxt savetxt",
 }
 NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names.split()}
 

@@ -69,6 +69,13 @@ def _square(np, a):
     return a[:42] + 40 * np.eye(42)
 
 
+# Names whose calls are a program of their own.
+ELSEWHERE = {
+    "files_on_ranks.py": """
+        fromfile load loadtxt save savetxt savez savez_compressed ndarray.tofile
+    """,
+}
+
 SAMPLES = {
     **_each(
         """

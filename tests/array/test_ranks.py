@@ -82,3 +82,10 @@ def test_every_native_name_brings_nothing_together(ranks):
 def test_the_array_api_standard(ranks):
     done = on_ranks(ranks, str(PROGRAM.parent / "array_api.py"))
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_files(ranks, tmp_path):
+    done = on_ranks(ranks, str(PROGRAM.parent / "files_on_ranks.py"), str(tmp_path))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
