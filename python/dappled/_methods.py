@@ -17,7 +17,6 @@ from dappled import (
     _choosing,
     _exports,
     _extras,
-    _files,
     _flags,
     _printing,
     _ufuncs,
@@ -134,6 +133,12 @@ def _setflags(self: Any, *, write: Any = None, align: Any = None, uic: Any = Non
         self.flags.aligned = bool(align)
 
 
+def _tofile(self: Any, *args: Any, **kwargs: Any) -> None:
+    from dappled._files import tofile  # which needs much of Python's library
+
+    tofile(self, *args, **kwargs)
+
+
 def _to_device(self: Any, device: Any, /, *, stream: Any = None) -> Any:
     numpy.empty(0).to_device(device, stream=stream)  # which refuses all but "cpu"
     return self
@@ -179,6 +184,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
     "resize": _resize,
     "setflags": _setflags,
     "to_device": _to_device,
+    "tofile": _tofile,
 }
 _FUNCTIONS = ("argmax", "argmin", "dot", "repeat", "trace")
 OWN: dict[str, Any] = {
@@ -195,7 +201,6 @@ OWN: dict[str, Any] = {
     "flat": flat,
     **_array_function.METHODS,
     **_exports.METHODS,
-    "tofile": _files.tofile,
     **_extras.METHODS,
     **_flags.METHODS,
     **_printing.METHODS,

@@ -12,6 +12,7 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._crossing import proxy_of
+from dappled._drawing import of_random
 from dappled._fallback import adopt, dressed
 from dappled._placing import placeable
 from dappled._rebind import on_ranks, rebound, rewrapped
@@ -76,6 +77,8 @@ def converted(value: Any, name: str, module: str) -> Any:
         return numpy_class(value)
     if is_function(value) and name not in FOREIGN:
         path = f"{module}.{name}".removeprefix("dappled.")
+        if module == "dappled.random":
+            return of_random(value, module)
         if path in REWRAPPED:
             return rewrapped(value, module)
         if path in REBOUND_ON_RANKS:

@@ -89,3 +89,10 @@ def test_the_array_api_standard(ranks):
 def test_files(ranks, tmp_path):
     done = on_ranks(ranks, str(PROGRAM.parent / "files_on_ranks.py"), str(tmp_path))
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_random_numbers_are_numpys(ranks):
+    done = on_ranks(ranks, str(PROGRAM.parent / "random_on_ranks.py"))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
