@@ -10,6 +10,7 @@ import numpy
 
 from dappled._array import core
 from dappled._crossing import Crossing, Proxy
+from dappled._piecewise import in_pieces
 
 
 class flatiter(Proxy):  # the name is NumPy's
@@ -25,6 +26,11 @@ class flatiter(Proxy):  # the name is NumPy's
     @property
     def _numpy(self) -> Any:
         return core.unwrap(self.base, writeable=True).flat
+
+    @property
+    def _is_row(self) -> bool:
+        """Whether the elements are a view of one axis."""
+        return self.base.flags.c_contiguous  # type: ignore[no-any-return]
 
     @property
     def _walk(self) -> Any:
@@ -55,10 +61,16 @@ class flatiter(Proxy):  # the name is NumPy's
         return next(self._walk)
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice) and in_pieces(self.base):
+            return self.base.reshape(-1)[key].copy()
         crossing = Crossing("flatiter.__getitem__")
         return crossing.back(crossing.over(self.base).flat[crossing.over(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        number = isinstance(value, int | float | complex | numpy.number | numpy.bool)
+        if isinstance(key, slice) and number and in_pieces(self.base) and self._is_row:
+            self.base.reshape(-1)[key] = value
+            return
         crossing = Crossing("flatiter.__setitem__")
         crossing.over(self.base, written=True).flat[crossing.over(key)] = crossing.over(value)
         crossing.write_back()

@@ -14,7 +14,7 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
-from dappled._folding import accumulated, reduced
+from dappled._folding import accumulated, parted, reduced
 from dappled._line import called_by_user
 from dappled._piecewise import piecewise
 from dappled._products import GENERALISED
@@ -124,6 +124,9 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
         return reduced(function, args[0], kwargs)
     if method == "accumulate" and len(args) == 1:
         return accumulated(function, args[0], kwargs)
+    if method == "reduceat" and len(args) >= 2:
+        named = dict(zip(("axis", "dtype", "out"), args[2:], strict=False)) | kwargs
+        return parted(function, args[0], args[1], named)
     return NotImplemented
 
 
