@@ -50,11 +50,11 @@ __all__ = [
     "ufunc",
     "unwrap",
     "validate",
-    "write_items",
-    "zero_items",
     "validate_all",
     "where_",
     "wrap",
+    "write_items",
+    "zero_items",
 ]
 
 _DimDict = Mapping[str, Any]

@@ -14,11 +14,11 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
-from dappled._folding import accumulated, reduced
+from dappled._folding import accumulated, parted, reduced
 from dappled._line import called_by_user
 from dappled._piecewise import piecewise
 from dappled._products import GENERALISED
-from dappled._tables import GATHERED
+from dappled._tables import GATHERED, PIECEWISE
 
 _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
@@ -129,6 +129,9 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
         return reduced(function, args[0], kwargs)
     if method == "accumulate" and len(args) == 1:
         return accumulated(function, args[0], kwargs)
+    if method == "reduceat" and len(args) >= 2:
+        named = dict(zip(("axis", "dtype", "out"), args[2:], strict=False)) | kwargs
+        return parted(function, args[0], args[1], named)
     return NotImplemented
 
 
@@ -225,7 +228,7 @@ def _method(name: str) -> Callable[..., Any]:
 
     method.__name__ = name
     method.__doc__ = getattr(numpy.add, name).__doc__
-    method.__dict__["__way__"] = GATHERED
+    method.__dict__["__way__"] = _WAYS[name]
     return method
 
 
@@ -233,7 +236,8 @@ def _reduced_by_name(self: Any) -> str:
     return str(self.__name__)
 
 
-METHODS = {name: _method(name) for name in ("at", "reduceat")}
+_WAYS = {"at": GATHERED, "reduceat": PIECEWISE}
+METHODS = {name: _method(name) for name in _WAYS}
 METHODS["accumulate"] = _accumulate
 METHODS["outer"] = _outer
 METHODS["reduce"] = _reduce
