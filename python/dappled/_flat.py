@@ -9,9 +9,11 @@ from typing import Any
 import numpy
 
 from dappled._array import core, ndarray
+from dappled._creation import asarray
 from dappled._crossing import Crossing, Proxy
 from dappled._fallback import shadow
 from dappled._piecewise import in_pieces
+from dappled._tables import COMPUTED
 
 _AT_ONCE = 4096  # elements that are fetched together while an array in pieces is walked along
 
@@ -143,3 +145,11 @@ def _assign(array: Any, value: Any) -> None:
 
 
 flat = property(flatiter, _assign, doc=numpy.ndarray.flat.__doc__)
+
+
+class ndenumerate(numpy.ndenumerate):  # type: ignore[type-arg]  # the name is NumPy's
+    __doc__ = numpy.ndenumerate.__doc__
+    __way__ = COMPUTED
+
+    def __init__(self, arr: Any) -> None:
+        self.iter: Any = asarray(arr).flat

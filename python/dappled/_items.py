@@ -16,8 +16,9 @@ import numpy
 from dappled._array import canonical, core, ndarray
 from dappled._array import empty as empty_array
 from dappled._line import called_by_user
+from dappled._native import native
 from dappled._piecewise import applied, in_pieces
-from dappled._views import memory_order, viewed
+from dappled._views import getfield, memory_order, viewed
 
 
 def getitem(array: Any, key: Any) -> Any:
@@ -129,6 +130,28 @@ def astype(array: Any, dtype: Any, order: str = "K", **options: Any) -> Any:
 
     made = applied(cast, (array.transpose(axes),), {})
     return made if made is NotImplemented else _turned(made, axes)
+
+
+@native(numpy.ndarray.byteswap, "dappled.ndarray")
+def byteswap(self: Any, inplace: Any = False) -> Any:
+    if not in_pieces(self) or (inplace and not self._writeable):
+        return NotImplemented
+    made = applied(numpy.ndarray.byteswap, (self,), {})
+    if made is NotImplemented or not inplace:
+        return made
+    self[...] = made
+    return self
+
+
+@native(numpy.ndarray.setfield, "dappled.ndarray")
+def setfield(self: Any, val: Any, /, dtype: Any, offset: Any = 0) -> Any:
+    if not in_pieces(self) or not self._writeable:
+        return NotImplemented
+    getfield(self, dtype, offset)[...] = val
+    return None
+
+
+MEMBERS = {"byteswap": byteswap, "setfield": setfield}
 
 
 def copy(array: Any, order: str = "C") -> Any:

@@ -27,6 +27,7 @@ CHAPTERS = {
     "_broadcasting": "broadcast_arrays broadcast_to",
     "_choosing": "argmax argmin copyto count_nonzero where",
     "_comm": "comm init local",
+    "_convolving": "convolve correlate interp",
     "_config": "FallbackError FallbackWarning config",
     "_creation": """
         arange array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
@@ -35,7 +36,7 @@ CHAPTERS = {
     "_einsum": "einsum",
     "_extras": "explain from_distarray memory_stats sync",
     "_files": "fromfile load save savez savez_compressed",
-    "_flat": "flatiter",
+    "_flat": "flatiter ndenumerate",
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
     "_products": "dot inner trace vdot",

@@ -7,6 +7,10 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def _in_modules(names: str, *modules: str) -> frozenset[str]:
+    return frozenset(f"{module}.{name}" for module in modules for name in names.split())
+
+
 # How a function is computed on several ranks: by us where the elements lie, by NumPy on the pieces,
 # or by NumPy on an array that was brought together.
 COMPUTED, PIECEWISE, GATHERED = "native", "piecewise", "gathered"
@@ -54,7 +58,7 @@ DESCRIBING = _words(
 )
 
 # Functions, no ufuncs, that look at one element of every argument at a time.
-ELEMENT_WISE = _words("datetime_as_string")
+ELEMENT_WISE = _words("datetime_as_string i0")
 
 # Of the functions on texts, all of which are so, those that are not.
 WHOLE_TEXTS = _words("array asarray chararray compare_chararrays join mod partition rpartition")
@@ -110,7 +114,27 @@ REBOUND = _words(
 REBOUND_GATHERING = _words("piecewise trim_zeros")
 
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
-REBOUND_ON_RANKS = _words("geomspace linspace logspace")
+REBOUND_ON_RANKS = (
+    _words(
+        """
+    asarray_chkfinite astype bartlett blackman fill_diagonal geomspace hamming hanning kaiser
+    linalg.cross linalg.diagonal linalg.matmul linalg.matrix_transpose linalg.outer
+    linalg.tensordot linalg.trace linalg.vecdot linspace logspace nanargmax nanargmin
+    """
+    )
+    | _in_modules("arccos arcsin arctanh log log10 log2 logn power sqrt", "emath", "lib.scimath")
+    | _words(
+        """
+    polynomial.chebyshev.chebval polynomial.chebyshev.chebval2d polynomial.chebyshev.chebval3d
+    polynomial.hermite.hermval polynomial.hermite.hermval2d polynomial.hermite.hermval3d
+    polynomial.hermite_e.hermeval polynomial.hermite_e.hermeval2d polynomial.hermite_e.hermeval3d
+    polynomial.laguerre.lagval polynomial.laguerre.lagval2d polynomial.laguerre.lagval3d
+    polynomial.legendre.legval polynomial.legendre.legval2d polynomial.legendre.legval3d
+    polynomial.polynomial.polyval polynomial.polynomial.polyval2d polynomial.polynomial.polyval3d
+    polynomial.polynomial.polyvalfromroots
+    """
+    )
+)
 
 # Functions that make arrays, and take `dist=`: where the result lies.
 CREATING = _words(

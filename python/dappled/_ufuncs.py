@@ -139,8 +139,12 @@ def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if function not in GENERALISED:
         return piecewise(function, args, kwargs)
     arrays = all(hasattr(value, "ndim") for value in args)
-    if len(args) != 2 or not arrays or not kwargs.keys() <= {"out"}:
+    if len(args) != 2 or not arrays or not kwargs.keys() <= {"axis", "out"}:
         return NotImplemented
+    if "axis" in kwargs:
+        if function is not numpy.vecdot or not all(_has_axis(x, kwargs["axis"]) for x in args):
+            return NotImplemented
+        args = tuple(numpy.moveaxis(value, kwargs["axis"], -1) for value in args)
     made = GENERALISED[function](*args)
     out = kwargs.get("out")
     target = out[0] if isinstance(out, tuple) else out
@@ -150,6 +154,10 @@ def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return NotImplemented
     target[...] = made
     return target
+
+
+def _has_axis(array: Any, axis: Any) -> bool:
+    return isinstance(axis, int) and -array.ndim <= axis < array.ndim
 
 
 def _reduce(

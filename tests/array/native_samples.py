@@ -113,7 +113,7 @@ SAMPLES = {
     ),
     **_each("all any", lambda name: lambda np, a: _found(np, name)(a > 0, axis=0)),
     **_each("trim_zeros vander roots poly polyder polyint", _of_row),
-    **_each("convolve correlate outer linalg.outer polyadd polysub polymul polydiv", _of_two_rows),
+    **_each("outer linalg.outer polyadd polysub polymul polydiv", _of_two_rows),
     **_each("concat concatenate stack hstack vstack dstack column_stack row_stack", _of_list),
     **_each("bartlett blackman hamming hanning fft.fftfreq fft.rfftfreq", _nothing),
     **_each("identity eye tri diag_indices tril_indices triu_indices", _nothing),
@@ -129,10 +129,17 @@ SAMPLES = {
     "bincount": lambda np, a: np.bincount(_positive(np, a).reshape(-1).astype(int)),
     "bitwise_count": lambda np, a: np.bitwise_count(a.astype(int)),
     "broadcast_to": lambda np, a: np.broadcast_to(a, (2, *a.shape)) + 1,
+    "c_": lambda np, a: (np.c_[a, a], np.c_[a[0], a[1]], np.c_[a[:, 0], numpy.arange(60)]),
     "can_cast": lambda np, a: np.can_cast(a.dtype, "f4"),
     "choose": lambda np, a: np.choose(a > 0, [a, -a]),
     "clip": lambda np, a: (np.clip(a, -1, 4), np.clip(a, a - 1, None)),
     "compress": lambda np, a: np.compress(a[:, 0] > 0, a, axis=0),
+    "convolve": lambda np, a: [
+        np.convolve(a.reshape(-1), [1, 4, 2.5, 0], mode) for mode in ("full", "same", "valid")
+    ],
+    "correlate": lambda np, a: [
+        np.correlate(a.reshape(-1), [1, 4, 2.5], mode) for mode in ("full", "same", "valid")
+    ],
     "copyto": lambda np, a: (np.copyto(a, a[::-1].copy()), np.copyto(a, 2, where=a > 3)),
     "count_nonzero": lambda np, a: (np.count_nonzero(a), np.count_nonzero(a, axis=0)),
     "cross": lambda np, a: np.cross(a[:, :3], a[:, 3:6]),
@@ -176,11 +183,14 @@ SAMPLES = {
     "matvec": lambda np, a: np.matvec(a, a[0]),
     "may_share_memory": lambda np, a: np.may_share_memory(a, a[1:]),
     "meshgrid": lambda np, a: np.meshgrid(a[0], a[:, 0]),
+    "mgrid": lambda np, a: (np.mgrid[0:40, 0:30], np.mgrid[0:1:50j, 2:9:0.5], np.mgrid[0:9:40j]),
     "moveaxis": lambda np, a: np.moveaxis(a, 0, -1),
     "nan_to_num": lambda np, a: np.nan_to_num(a / (a != 3)),
     "nanpercentile": lambda np, a: np.nanpercentile(a, 30),
     "nanquantile": lambda np, a: np.nanquantile(a, 0.3, axis=0),
+    "ndenumerate": lambda np, a: [(at, float(x)) for at, x in np.ndenumerate(a[:5, :6])],
     "ndarray": lambda np, a: isinstance(a, np.ndarray),
+    "ogrid": lambda np, a: (np.ogrid[0:40, 0:30], np.ogrid[0:1:50j, -1:1:500j]),
     "ones": lambda np, a: np.ones((40, 30), "i4"),
     "packbits": lambda np, a: np.packbits(a > 0, axis=1),
     "pad": lambda np, a: (np.pad(a, 2), np.pad(a, 3, mode="edge"), np.pad(a, 3, mode="reflect")),
@@ -194,6 +204,7 @@ SAMPLES = {
     "put_along_axis": lambda np, a: np.put_along_axis(a, np.argmax(a, 1, keepdims=True), 9, 1),
     "putmask": lambda np, a: np.putmask(a, a > 3, 1),
     "quantile": lambda np, a: np.quantile(a, 0.3, axis=0),
+    "r_": lambda np, a: (np.r_[a[0], 3, 0:500, 1:2:70j], np.r_["1,2,0", a[0], a[1]], np.r_[a, a]),
     "ravel_multi_index": lambda np, a: np.ravel_multi_index(a.astype(int)[:2] % 5, (5, 5)),
     "repeat": lambda np, a: (np.repeat(a, 3, axis=1), np.repeat(a, 2)),
     "reshape": lambda np, a: np.reshape(a, (42, 60)),
@@ -238,8 +249,11 @@ SAMPLES = {
     "linalg.slogdet": lambda np, a: np.linalg.slogdet(_square(np, a)),
     "linalg.solve": lambda np, a: np.linalg.solve(_square(np, a), a[42]),
     "linalg.tensordot": lambda np, a: np.linalg.tensordot(a, a, axes=([1], [1])),
-    "linalg.vecdot": lambda np, a: np.linalg.vecdot(a, a[::-1]),
-    "lib.scimath.logn": lambda np, a: np.lib.scimath.logn(2, a),
+    "linalg.vecdot": lambda np, a: (
+        np.linalg.vecdot(a, a[::-1]),
+        np.linalg.vecdot(a, a[::-1], axis=0),
+    ),
+    "lib.scimath.logn": lambda np, a: np.lib.scimath.logn(2, a - 20),
     "lib.scimath.power": lambda np, a: np.lib.scimath.power(a, 2),
     "lib.stride_tricks.as_strided": lambda np, a: np.lib.stride_tricks.as_strided(
         a, (58, 3, 42), (336, 336, 8)
@@ -248,6 +262,32 @@ SAMPLES = {
         a, 3, 0
     ),
 }
+
+_VALUES = {
+    "polynomial": "poly",
+    "chebyshev": "cheb",
+    "hermite": "herm",
+    "hermite_e": "herme",
+    "laguerre": "lag",
+    "legendre": "leg",
+}
+for _module, _start in _VALUES.items():
+    _path = f"polynomial.{_module}.{_start}val"
+    SAMPLES[_path] = lambda np, a, path=_path: _found(np, path)(a / 9, [1, 2.5, 3])
+    SAMPLES[f"{_path}2d"] = lambda np, a, path=f"{_path}2d": _found(np, path)(
+        a / 9, a[::-1] / 9, [[1, 2], [3, 4.5]]
+    )
+    SAMPLES[f"{_path}3d"] = lambda np, a, path=f"{_path}3d": _found(np, path)(
+        a / 9, a[::-1] / 9, a / 5, [[[1, 2], [3, 4.5]]]
+    )
+SAMPLES["polynomial.polynomial.polyvalfromroots"] = lambda np, a: (
+    np.polynomial.polynomial.polyvalfromroots(a / 9, [1, 2.5])
+)
+SAMPLES["polynomial.Polynomial"] = lambda np, a: (
+    np.polynomial.Polynomial([1, 2, 3], [0, 9])(a),
+    np.poly1d([1, 2, 3])(a),
+    np.polynomial.Chebyshev([1, 2, 3], [0, 9])(a),
+)
 
 METHODS = {
     **_each("T device dtype imag itemsize mT nbytes ndim real shape size strides", _attribute),
@@ -274,7 +314,7 @@ METHODS = {
     "resize": lambda np, a: a.resize((42, 60)),
     "round": lambda np, a: (a / 3).round(2),
     "searchsorted": lambda np, a: np.sort(a[0]).searchsorted(a),
-    "setfield": lambda np, a: a.setfield(a[::-1].astype("i4"), "i4", 4),
+    "setfield": lambda np, a: a.setfield(np.abs(a[::-1]).astype("i4"), "i4", 4),
     "setflags": lambda np, a: a.setflags(write=False),
     "sort": lambda np, a: a.sort(axis=1),
     "swapaxes": lambda np, a: a.swapaxes(0, 1),
