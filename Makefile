@@ -62,9 +62,10 @@ bench-peers: build .venv-peers/ready  ## the same workloads in C and in the peer
 	  .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check $$peer || true; done
 	touch $@
 
-docs: build  ## the pictures in docs/, made anew
+docs: build  ## the pictures and tables in docs/, made anew
 	cargo doc --locked --no-deps --profile $(CARGO_PROFILE) -p dappled-protocol
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/dappled coverage --markdown > docs/coverage.md
 
 build: .venv/ready  ## the extension, into .venv
 	$(BIN)/maturin develop --quiet --locked --profile $(CARGO_PROFILE) --extras dev

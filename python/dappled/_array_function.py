@@ -24,9 +24,16 @@ def ours(function: Callable[..., Any]) -> Callable[..., Any]:
     package, dot, rest = module.partition(".")
     if package == "numpy" and (found := _module(f"dappled{dot}{rest}")):
         function_of_ours: Callable[..., Any] | None = getattr(found, function.__name__, None)
-        if getattr(function_of_ours, "__wrapped__", None) is function and function_of_ours:
+        if function_of_ours and _is_of(function_of_ours, function):
             return function_of_ours
     return gathered(function)
+
+
+def _is_of(ours: Any, function: Callable[..., Any]) -> bool:
+    """Whether a function of ours was made, perhaps by several steps, from this one of NumPy's."""
+    while ours is not function and hasattr(ours, "__wrapped__"):
+        ours = ours.__wrapped__
+    return ours is function
 
 
 def _module(name: str) -> ModuleType | None:

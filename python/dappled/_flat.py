@@ -8,9 +8,58 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core
+from dappled._array import core, ndarray
 from dappled._crossing import Crossing, Proxy
+from dappled._fallback import shadow
 from dappled._piecewise import in_pieces
+
+_AT_ONCE = 4096  # elements that are fetched together while an array in pieces is walked along
+
+
+class Walk:
+    """The elements of an array in pieces, one after the other: a few are fetched at a time."""
+
+    def __init__(self, base: Any) -> None:
+        self._base, self.index = base, 0
+        self._row: Any = None
+        self._values: Any = ()
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """The coordinates of the element that comes next."""
+        place, coords = self.index, []
+        for length in reversed(self._base.shape[1:]):
+            place, coord = divmod(place, length)
+            coords.append(coord)
+        return (place, *reversed(coords))
+
+    def __next__(self) -> Any:
+        if self.index == self._base.size:
+            raise StopIteration
+        place = self.index % _AT_ONCE
+        if place == 0 or self._row is None:
+            self._row = self._base.reshape(-1) if self._row is None else self._row
+            start = self.index - place
+            self._values = core.unwrap(self._row[start : start + _AT_ONCE])
+        self.index += 1
+        return self._values[place]
+
+
+def _is_plain(key: Any) -> bool:
+    return type(key) is int or isinstance(key, slice | numpy.integer)
+
+
+def write(base: Any, key: Any, value: Any) -> None:
+    """Writes values, as often as they are needed, over elements of an array in pieces."""
+    chosen = shadow(base).flat[key]
+    is_row = base.flags.c_contiguous
+    row = base.reshape(-1, copy=not is_row)
+    values = value if isinstance(value, ndarray) else core.wrap(numpy.asarray(value, base.dtype))
+    if values.ndim and values.size and isinstance(key, slice):
+        values = numpy.resize(values, chosen.size)
+    row[key] = values if isinstance(key, slice) else values.reshape(-1)[0]
+    if not is_row:
+        base[...] = row.reshape(base.shape)
 
 
 class flatiter(Proxy):  # the name is NumPy's
@@ -28,13 +77,9 @@ class flatiter(Proxy):  # the name is NumPy's
         return core.unwrap(self.base, writeable=True).flat
 
     @property
-    def _is_row(self) -> bool:
-        """Whether the elements are a view of one axis."""
-        return self.base.flags.c_contiguous  # type: ignore[no-any-return]
-
-    @property
     def _walk(self) -> Any:
-        self._walked = self._numpy if self._walked is None else self._walked
+        if self._walked is None:
+            self._walked = Walk(self.base) if in_pieces(self.base) else self._numpy
         return self._walked
 
     @property
@@ -61,16 +106,16 @@ class flatiter(Proxy):  # the name is NumPy's
         return next(self._walk)
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, slice) and in_pieces(self.base):
-            return self.base.reshape(-1)[key].copy()
+        if in_pieces(self.base) and _is_plain(key):
+            shadow(self.base).flat[key]  # which knows what is wrong with a key
+            found = self.base.reshape(-1)[key]
+            return found.copy() if isinstance(key, slice) else found
         crossing = Crossing("flatiter.__getitem__")
         return crossing.back(crossing.over(self.base).flat[crossing.over(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        number = isinstance(value, int | float | complex | numpy.number | numpy.bool)
-        if isinstance(key, slice) and number and in_pieces(self.base) and self._is_row:
-            self.base.reshape(-1)[key] = value
-            return
+        if in_pieces(self.base) and _is_plain(key) and self.base._writeable:
+            return write(self.base, key, value)
         crossing = Crossing("flatiter.__setitem__")
         crossing.over(self.base, written=True).flat[crossing.over(key)] = crossing.over(value)
         crossing.write_back()

@@ -203,4 +203,4 @@ def item(array: Any, args: tuple[Any, ...]) -> Any:
         key = numpy.unravel_index(key[0] % array.size, array.shape)
     if not key and array.size == 1:
         key = (0,) * array.ndim
-    return getitem(array, tuple(map(int, key))).item() if len(key) == array.ndim else NotImplemented
+    return array[tuple(map(int, key))].item() if len(key) == array.ndim else NotImplemented

@@ -9,12 +9,15 @@ import numpy
 from dappled._array import core
 from dappled._crossing import Crossing
 from dappled._piecewise import applied, in_pieces, measured, uses_pieces
+from dappled._tables import GATHERED, PIECEWISE
 
 ufunc: Any = core.ufunc
 
 
 class _Indexed:
     """An object that makes arrays when it is indexed."""
+
+    __way__ = GATHERED
 
     def __init__(self, theirs: Any) -> None:
         self._theirs = theirs
@@ -39,6 +42,7 @@ ogrid = _Indexed(numpy.ogrid)
 
 class vectorize(numpy.vectorize):  # the name is NumPy's
     __doc__ = numpy.vectorize.__doc__
+    __way__ = PIECEWISE
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function over all elements of our arrays."""

@@ -10,6 +10,7 @@ import numpy
 
 from dappled._array import core
 from dappled._crossing import Crossing, Proxy, around
+from dappled._drawing import of_random
 from dappled._fallback import gathered
 
 # What Python gives every object, or what a proxy must do itself.
@@ -81,7 +82,8 @@ def _member(kind: type, name: str, module: str) -> Any:
     if isinstance(member, classmethod | staticmethod):
         return staticmethod(gathered(getattr(kind, name), module))
     if inspect.isroutine(member):
-        return gathered(member, module)
+        is_random = kind.__name__ in ("Generator", "RandomState")
+        return (of_random if is_random else gathered)(member, module)
     if inspect.isdatadescriptor(member):
         return property(lambda self: _Delegating.__getattr__(self, name), _setter(name))
     return member

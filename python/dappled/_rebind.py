@@ -13,6 +13,7 @@ A global is replaced like this, and what is not known is always right, if slower
     a private one, in Python               itself rebound
     a private one, in C                    one that gathers
     the helper class `_array_converter`    `ArrayConverter`
+    the class `broadcast`                  itself, of the shapes alone
     a module of NumPy's                    its names, each replaced when it is asked for
 """
 
@@ -28,10 +29,18 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._converter import ArrayConverter
-from dappled._fallback import adopt, dressed
-from dappled._tables import FOREIGN
+from dappled._fallback import adopt, dressed, shadow
+from dappled._tables import FOREIGN, GATHERED, REBOUND_GATHERING
 
 _made: dict[Any, Any] = {}
+
+
+def _broadcast(*arrays: Any) -> Any:
+    """`numpy.broadcast`, which is asked for shapes alone."""
+    return numpy.broadcast(*shadow(arrays))
+
+
+_CLASSES = {"_array_converter": ArrayConverter, "broadcast": _broadcast}
 
 
 def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
@@ -39,7 +48,8 @@ def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
     code = in_python(function)
     if code is None:
         return adopt(function, module)
-    return dressed(_copy(code), function, module)
+    way = GATHERED if function.__name__ in REBOUND_GATHERING else None
+    return dressed(_copy(code), function, module, way)
 
 
 def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
@@ -99,7 +109,7 @@ def _value(value: Any) -> Any:
     if isinstance(getattr(value, "__self__", None), numpy.ufunc):
         return getattr(_value(value.__self__), value.__name__)
     if isinstance(value, type):
-        return ArrayConverter if value.__name__ == "_array_converter" else value
+        return _CLASSES.get(value.__name__, value)
     if not callable(value):
         return value
     return _function(value)

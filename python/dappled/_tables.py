@@ -7,6 +7,10 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# How a function is computed on several ranks: by us where the elements lie, by NumPy on the pieces,
+# or by NumPy on an array that was brought together.
+COMPUTED, PIECEWISE, GATHERED = "native", "piecewise", "gathered"
+
 # The dtypes that the core has, as NumPy writes them after the byte order.
 NATIVE_CODES = _words("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16")
 
@@ -69,12 +73,26 @@ FOREIGN = _words(
     """
 )
 
+# The same of what is adopted because it makes or takes generators, or nothing at all.
+PLAIN = _words(
+    """
+    ArrayLike BitGenerator DTypeLike DataSource Generator MT19937 NBitBase NDArray NumpyVersion
+    PCG64 PCG64DXSM Philox RandomState SFC64 SeedSequence TestCase add_docstring add_newdoc
+    as_ctypes_type assert_string_equal bit_generator busdaycalendar bytes c_intp
+    clear_and_catch_warnings default_rng descr_to_dtype drop_metadata dtype_to_descr errstate
+    flatten_descr format_float format_parser get_fieldstructure get_names get_names_flat get_state
+    getdomain isfileobj load_library magic make_mask_descr ndindex ndpointer normalize_axis_tuple
+    opt_func_info read_array_header_1_0 read_array_header_2_0 read_magic seed
+    set_default_printstyle set_state spawn test
+    """
+)
+
 # Functions in Python over others: run over ours, they gather nothing of their own.
 REBOUND = _words(
     """
     all allclose amax amin angle any append apply_along_axis apply_over_axes around
     array_equal array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip
-    column_stack copy corrcoef count_nonzero cov cross cumprod cumsum cumulative_prod
+    column_stack copy corrcoef cov cross cumprod cumsum cumulative_prod
     cumulative_sum delete diag diagonal diff dsplit dstack ediff1d expand_dims fft.fftshift
     fft.ifftshift fix flip fliplr flipud full_like gradient hsplit hstack imag indices
     insert isclose iscomplex isneginf isposinf isreal kron linalg.matrix_norm
@@ -87,6 +105,9 @@ REBOUND = _words(
     vstack zeros_like
     """
 )
+
+# Of these, those over functions that gather still.
+REBOUND_GATHERING = _words("piecewise trim_zeros")
 
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
 REBOUND_ON_RANKS = _words("geomspace linspace logspace")

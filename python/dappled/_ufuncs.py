@@ -18,6 +18,7 @@ from dappled._folding import accumulated, parted, reduced
 from dappled._line import called_by_user
 from dappled._piecewise import piecewise
 from dappled._products import GENERALISED
+from dappled._tables import GATHERED, PIECEWISE
 
 _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
@@ -36,9 +37,13 @@ def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> An
 def _without_none(
     ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments without an `out` that is None, as if nothing had been said."""
+    """The arguments without an `out` that is None, or a `where` that is all, as if nothing had been
+    said.
+    """
     if kwargs.get("out", ...) is None:
         kwargs = {name: value for name, value in kwargs.items() if name != "out"}
+    if kwargs.get("where") is True or kwargs.get("where") is numpy._NoValue:
+        kwargs = {name: value for name, value in kwargs.items() if name != "where"}
     while len(args) > ufunc.nin and args[-1] is None:
         args = args[:-1]
     return args, kwargs
@@ -223,6 +228,7 @@ def _method(name: str) -> Callable[..., Any]:
 
     method.__name__ = name
     method.__doc__ = getattr(numpy.add, name).__doc__
+    method.__dict__["__way__"] = _WAYS[name]
     return method
 
 
@@ -230,7 +236,8 @@ def _reduced_by_name(self: Any) -> str:
     return str(self.__name__)
 
 
-METHODS = {name: _method(name) for name in ("at", "reduceat")}
+_WAYS = {"at": GATHERED, "reduceat": PIECEWISE}
+METHODS = {name: _method(name) for name in _WAYS}
 METHODS["accumulate"] = _accumulate
 METHODS["outer"] = _outer
 METHODS["reduce"] = _reduce

@@ -220,7 +220,7 @@ def compared(name, found, expected):
     if len(found) != len(expected):
         return [f"{name}: {len(found)} results, not {len(expected)}"]
     for one, other in zip(found, expected, strict=True):
-        if other is None or isinstance(other, bool):
+        if not isinstance(other, numpy.ndarray | numpy.generic):
             same = one == other
         else:
             values = numpy.asarray(one)

@@ -67,3 +67,32 @@ def test_nothing_is_brought_together(ranks, budget):
     done = on_ranks(ranks, str(PROGRAM.parent / "pieces_stay.py"), DAPPLED_BUDGET=budget)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
     assert done.stdout.endswith("\n0 differences\n") or done.stdout == "0 differences\n"
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_every_native_name_brings_nothing_together(ranks):
+    done = on_ranks(ranks, str(PROGRAM.parent / "native_stays.py"))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+    assert " 0 differences" in done.stdout
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_array_api_standard(ranks):
+    done = on_ranks(ranks, str(PROGRAM.parent / "array_api.py"))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_files(ranks, tmp_path):
+    done = on_ranks(ranks, str(PROGRAM.parent / "files_on_ranks.py"), str(tmp_path))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_random_numbers_are_numpys(ranks):
+    done = on_ranks(ranks, str(PROGRAM.parent / "random_on_ranks.py"))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
