@@ -26,6 +26,7 @@ CHAPTERS = {
     "_choosing": "argmax argmin copyto where",
     "_comm": "comm init local",
     "_config": "FallbackError FallbackWarning config",
+    "_counting": "bincount histogram histogramdd",
     "_creation": """
         arange array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
         fromfunction full identity ones zeros
@@ -36,6 +37,11 @@ CHAPTERS = {
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
     "_products": "dot inner trace vdot",
+    "_ranking": "median unique",
+    "_sorting": "argpartition argsort digitize lexsort partition searchsorted sort",
+    "_taking": """
+        argwhere choose compress nonzero place put putmask ravel_multi_index take unravel_index
+    """,
 }
 NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names.split()}
 

@@ -30,23 +30,32 @@ def piecewise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return NotImplemented
     out = kwargs.get("out")
     out = out[0] if type(out) is tuple and len(out) == 1 else out
-    if not kwargs.keys() <= {*_PLAIN, "out"} or not any(map(in_pieces, (*args, out))):
+    if not kwargs.keys() <= {*_PLAIN, "out", "where"}:
+        return NotImplemented
+    where = kwargs.get("where", True)
+    if not any(map(in_pieces, (*args, out, where))) or (out is None and where is not True):
         return NotImplemented
     if out is None:
         return applied(function, args, {key: kwargs[key] for key in kwargs if key != "out"})
-    if not isinstance(out, ndarray) or not out._writeable or _shape([*args, out]) != out.shape:
+    if not isinstance(out, ndarray) or not out._writeable:
         return NotImplemented
-    return _into(out, function, args, {**kwargs, "out": None})
+    if _shape([*args, out, where]) != out.shape:
+        return NotImplemented
+    named = {key: kwargs[key] for key in kwargs if key not in ("out", "where")}
+    return _into(out, function, args, where, named)
 
 
-def _into(out: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _into(
+    out: Any, function: Any, args: tuple[Any, ...], where: Any, kwargs: dict[str, Any]
+) -> Any:
     """The same into an array."""
 
     def compute(*parts: Any) -> Any:
-        return function(*parts[:-1], **{**kwargs, "out": parts[-1].copy()})
+        *given, chosen, made = parts
+        return function(*given, **kwargs, where=chosen, out=made.copy())
 
     # What is written is an argument, too: so it comes as a part of the same blocks.
-    made = applied(compute, (*args, out), {})
+    made = applied(compute, (*args, where, out), {})
     if made is not NotImplemented:
         out[...] = made
     return made if made is NotImplemented else out

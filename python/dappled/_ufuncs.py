@@ -15,6 +15,7 @@ import numpy
 from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
 from dappled._folding import accumulated, reduced
+from dappled._indexing import at
 from dappled._line import called_by_user
 from dappled._piecewise import piecewise
 from dappled._products import GENERALISED
@@ -124,6 +125,8 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
         return reduced(function, args[0], kwargs)
     if method == "accumulate" and len(args) == 1:
         return accumulated(function, args[0], kwargs)
+    if method == "at" and not kwargs and len(args) == function.nin + 1:
+        return at(function, *args)
     return NotImplemented
 
 
