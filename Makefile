@@ -47,6 +47,7 @@ lint: .venv/ready  ## formatting, clippy and ruff; warnings are errors
 
 bench: build  ## the figures that the docs claim
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/functions.py
 	$(BIN)/python benches/small.py
 	$(BIN)/python benches/protocol.py
 	$(BIN)/python benches/ranks.py

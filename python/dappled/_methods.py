@@ -19,6 +19,8 @@ from dappled import (
     _extras,
     _flags,
     _printing,
+    _sorting,
+    _taking,
     _ufuncs,
     _views,
 )
@@ -204,6 +206,8 @@ OWN: dict[str, Any] = {
     **_extras.METHODS,
     **_flags.METHODS,
     **_printing.METHODS,
+    **_sorting.METHODS,
+    **_taking.METHODS,
     **_views.METHODS,
     **{name: _method(name, function) for name, function in _NAMED.items()},
     **{name: _as_function(name) for name in _FUNCTIONS},

@@ -110,7 +110,13 @@ REBOUND = _words(
 REBOUND_GATHERING = _words("piecewise trim_zeros")
 
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
-REBOUND_ON_RANKS = _words("geomspace linspace logspace")
+REBOUND_ON_RANKS = _words(
+    """
+    extract flatnonzero geomspace histogram2d intersect1d isin linspace
+    logspace nanmedian nanpercentile nanquantile percentile put_along_axis quantile setdiff1d
+    setxor1d take_along_axis union1d unique_all unique_counts unique_inverse unique_values
+    """
+)
 
 # Functions that make arrays, and take `dist=`: where the result lies.
 CREATING = _words(

@@ -15,6 +15,7 @@ import numpy
 from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
 from dappled._folding import accumulated, parted, reduced
+from dappled._indexing import at
 from dappled._line import called_by_user
 from dappled._piecewise import piecewise
 from dappled._products import GENERALISED
@@ -132,6 +133,8 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
     if method == "reduceat" and len(args) >= 2:
         named = dict(zip(("axis", "dtype", "out"), args[2:], strict=False)) | kwargs
         return parted(function, args[0], args[1], named)
+    if method == "at" and not kwargs and len(args) == function.nin + 1:
+        return at(function, *args)
     return NotImplemented
 
 
