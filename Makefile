@@ -47,10 +47,10 @@ lint: .venv/ready  ## formatting, clippy and ruff; warnings are errors
 
 bench: build  ## the figures that the docs claim
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/functions.py
 	$(BIN)/python benches/small.py
 	$(BIN)/python benches/protocol.py
-	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
-	$(BIN)/python benches/laplace.py
+	$(BIN)/python benches/ranks.py
 	$(BIN)/python benches/messages.py
 
 bench-peers: build .venv-peers/ready  ## the same workloads in C and in the peers that install

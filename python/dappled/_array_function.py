@@ -20,12 +20,14 @@ def _array_function(
 @functools.cache
 def ours(function: Callable[..., Any]) -> Callable[..., Any]:
     """Our function of the same name; where we have none, one that gathers."""
-    module = getattr(function, "__module__", None) or ""
-    package, dot, rest = module.partition(".")
-    if package == "numpy" and (found := _module(f"dappled{dot}{rest}")):
-        function_of_ours: Callable[..., Any] | None = getattr(found, function.__name__, None)
-        if function_of_ours and _is_of(function_of_ours, function):
-            return function_of_ours
+    package, dot, rest = (getattr(function, "__module__", None) or "").partition(".")
+    name = function.__name__
+    # What `numpy.char` has of its own lies in `numpy.strings`, under a private name.
+    places = [(rest, name), ("char", name.lstrip("_"))] if rest == "strings" else [(rest, name)]
+    for path, name in places if package == "numpy" else ():
+        found = getattr(_module(f"dappled.{path}".rstrip(".")), name, None)
+        if found and _is_of(found, function):
+            return found  # type: ignore[no-any-return]
     return gathered(function)
 
 

@@ -12,12 +12,15 @@ from dappled._creation import NATIVE_KINDS, asarray
 from dappled._folding import placed
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
+from dappled._taking import nonzero
 
 _SCALARS = (bool, int, float, complex)
 
 
 @native(numpy.where)
-def where(condition: Any, x: Any, y: Any) -> Any:
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    if x is None and y is None and isinstance(condition, ndarray):
+        return nonzero(condition) if condition.ndim and condition._held is None else NotImplemented
     if not any(isinstance(value, ndarray) for value in (condition, x, y)) or x is None or y is None:
         return NotImplemented
     chosen = (value if type(value) in _SCALARS else asarray(value) for value in (x, y))

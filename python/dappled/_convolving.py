@@ -89,9 +89,11 @@ def interp(
 ) -> Any:
     if not in_pieces(x) or not is_native(x.dtype):
         return NotImplemented
-    table: list[Any] = [core.unwrap(one) if isinstance(one, ndarray) else one for one in (xp, fp)]
+    table = [core.unwrap(one) if isinstance(one, ndarray) else one for one in (xp, fp)]
+
+    interpolate: Any = numpy.interp
 
     def found(part: Any) -> Any:
-        return numpy.interp(part, *table, left, right, period)
+        return interpolate(part, *table, left, right, period)
 
     return applied(found, (x,), {})

@@ -31,6 +31,7 @@ _CHUNK = 1 << 18
 _TOGETHER = {"multivariate_normal"}
 # Shapes are their arguments.
 _SHAPES = {"rand": "random_sample", "randn": "standard_normal"}
+_ALIASES = {"ranf": "random_sample", "sample": "random_sample"}
 _SKIPPING = ("PCG64", "PCG64DXSM")
 
 
@@ -56,6 +57,9 @@ def drawing(function: Function, module: str) -> Function:
 
 def of_random(function: Function, module: str) -> Function:
     """Our function in the place of one of `numpy.random`, or of a method of its generators."""
+    if function.__name__ in _ALIASES:
+        alias = drawing(getattr(numpy.random, _ALIASES[function.__name__]), module)
+        return dressed(lambda *args, **kwargs: alias(*args, **kwargs), function, module, PIECEWISE)
     made = (drawing if draws(function) else gathered)(function, module)
     return ordering(function, made, module) if function.__name__ in ORDERING else made
 

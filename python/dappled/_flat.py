@@ -48,18 +48,36 @@ class Walk:
 
 
 def _is_plain(key: Any) -> bool:
+    if isinstance(key, ndarray | numpy.ndarray):
+        return key.ndim == 1 and key.dtype.kind in "iu"
     return type(key) is int or isinstance(key, slice | numpy.integer)
+
+
+def _is_array(key: Any) -> bool:
+    return isinstance(key, ndarray | numpy.ndarray)
+
+
+def _read(base: Any, key: Any) -> Any:
+    """Elements of an array in pieces."""
+    if not _is_array(key):
+        shadow(base).flat[key]  # which knows what is wrong with a key
+    try:
+        found = base.reshape(-1)[key]
+    except IndexError as error:
+        raise IndexError(str(error).replace("axis 0 with size", "size")) from None
+    return found.copy() if isinstance(key, slice) else found
 
 
 def write(base: Any, key: Any, value: Any) -> None:
     """Writes values, as often as they are needed, over elements of an array in pieces."""
-    chosen = shadow(base).flat[key]
+    count = key.size if _is_array(key) else numpy.size(shadow(base).flat[key])
+    several = _is_array(key) or isinstance(key, slice)
     is_row = base.flags.c_contiguous
     row = base.reshape(-1, copy=not is_row)
     values = value if isinstance(value, ndarray) else core.wrap(numpy.asarray(value, base.dtype))
-    if values.ndim and values.size and isinstance(key, slice):
-        values = numpy.resize(values, chosen.size)
-    row[key] = values if isinstance(key, slice) else values.reshape(-1)[0]
+    if values.ndim and values.size and several:
+        values = numpy.resize(values, count)
+    row[key] = values if several else values.reshape(-1)[0]
     if not is_row:
         base[...] = row.reshape(base.shape)
 
@@ -109,9 +127,7 @@ class flatiter(Proxy):  # the name is NumPy's
 
     def __getitem__(self, key: Any) -> Any:
         if in_pieces(self.base) and _is_plain(key):
-            shadow(self.base).flat[key]  # which knows what is wrong with a key
-            found = self.base.reshape(-1)[key]
-            return found.copy() if isinstance(key, slice) else found
+            return _read(self.base, key)
         crossing = Crossing("flatiter.__getitem__")
         return crossing.back(crossing.over(self.base).flat[crossing.over(key)])
 
@@ -147,7 +163,7 @@ def _assign(array: Any, value: Any) -> None:
 flat = property(flatiter, _assign, doc=numpy.ndarray.flat.__doc__)
 
 
-class ndenumerate(numpy.ndenumerate):  # type: ignore[type-arg]  # the name is NumPy's
+class ndenumerate(numpy.ndenumerate):  # the name is NumPy's
     __doc__ = numpy.ndenumerate.__doc__
     __way__ = COMPUTED
 

@@ -20,6 +20,8 @@ from dappled import (
     _flags,
     _items,
     _printing,
+    _sorting,
+    _taking,
     _ufuncs,
     _views,
 )
@@ -206,6 +208,8 @@ OWN: dict[str, Any] = {
     **_flags.METHODS,
     **_items.MEMBERS,
     **_printing.METHODS,
+    **_sorting.METHODS,
+    **_taking.METHODS,
     **_views.METHODS,
     **{name: _method(name, function) for name, function in _NAMED.items()},
     **{name: _as_function(name) for name in _FUNCTIONS},

@@ -29,6 +29,7 @@ CHAPTERS = {
     "_comm": "comm init local",
     "_convolving": "convolve correlate interp",
     "_config": "FallbackError FallbackWarning config",
+    "_counting": "bincount histogram histogramdd",
     "_creation": """
         arange array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
         fromfunction full identity ones zeros
@@ -41,6 +42,11 @@ CHAPTERS = {
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
     "_products": "dot inner trace vdot",
     "_texts": "loadtxt savetxt",
+    "_ranking": "median unique",
+    "_sorting": "argpartition argsort digitize lexsort partition searchsorted sort",
+    "_taking": """
+        argwhere choose compress nonzero place put putmask ravel_multi_index take unravel_index
+    """,
 }
 NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names.split()}
 

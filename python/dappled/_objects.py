@@ -26,11 +26,12 @@ class _Indexed:
 
     def __init__(self, theirs: Any) -> None:
         self._theirs = theirs
+        self._kind: type = type(theirs)
         self.__doc__ = theirs.__doc__
 
     def __getitem__(self, key: Any) -> Any:
         if core.ranks() > 1 and not _is_matrix(key):
-            return _steps(type(self._theirs))(self._on_ranks(), key)
+            return _steps(self._kind)(self._on_ranks(), key)
         crossing = Crossing(type(self._theirs).__name__, writeable=True)
         return crossing.back(self._theirs[crossing.over(key)])
 

@@ -111,30 +111,27 @@ REBOUND = _words(
 )
 
 # Of these, those over functions that gather still.
-REBOUND_GATHERING = _words("piecewise trim_zeros")
+REBOUND_GATHERING = _words("nanmedian")
 
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
-REBOUND_ON_RANKS = (
-    _words(
-        """
-    asarray_chkfinite astype bartlett blackman fill_diagonal geomspace hamming hanning kaiser
-    linalg.cross linalg.diagonal linalg.matmul linalg.matrix_transpose linalg.outer
-    linalg.tensordot linalg.trace linalg.vecdot linspace logspace nanargmax nanargmin
+REBOUND_ON_RANKS = _words(
     """
-    )
-    | _in_modules("arccos arcsin arctanh log log10 log2 logn power sqrt", "emath", "lib.scimath")
-    | _words(
-        """
-    polynomial.chebyshev.chebval polynomial.chebyshev.chebval2d polynomial.chebyshev.chebval3d
-    polynomial.hermite.hermval polynomial.hermite.hermval2d polynomial.hermite.hermval3d
-    polynomial.hermite_e.hermeval polynomial.hermite_e.hermeval2d polynomial.hermite_e.hermeval3d
-    polynomial.laguerre.lagval polynomial.laguerre.lagval2d polynomial.laguerre.lagval3d
-    polynomial.legendre.legval polynomial.legendre.legval2d polynomial.legendre.legval3d
-    polynomial.polynomial.polyval polynomial.polynomial.polyval2d polynomial.polynomial.polyval3d
-    polynomial.polynomial.polyvalfromroots
+    asarray_chkfinite astype bartlett blackman diag_indices diagflat extract fill_diagonal
+    flatnonzero geomspace hamming hanning histogram2d intersect1d isin ix_ kaiser linalg.cross
+    linalg.diagonal linalg.matmul linalg.matrix_transpose linalg.outer linalg.tensordot
+    linalg.trace linalg.vecdot linspace logspace mask_indices nanargmax nanargmin nanmedian
+    nanpercentile nanquantile percentile polynomial.chebyshev.chebval
+    polynomial.chebyshev.chebval2d polynomial.chebyshev.chebval3d polynomial.hermite.hermval
+    polynomial.hermite.hermval2d polynomial.hermite.hermval3d polynomial.hermite_e.hermeval
+    polynomial.hermite_e.hermeval2d polynomial.hermite_e.hermeval3d polynomial.laguerre.lagval
+    polynomial.laguerre.lagval2d polynomial.laguerre.lagval3d polynomial.legendre.legval
+    polynomial.legendre.legval2d polynomial.legendre.legval3d polynomial.polynomial.polyval
+    polynomial.polynomial.polyval2d polynomial.polynomial.polyval3d
+    polynomial.polynomial.polyvalfromroots put_along_axis quantile row_stack setdiff1d setxor1d
+    sort_complex take_along_axis tril_indices tril_indices_from triu_indices triu_indices_from
+    union1d unique_all unique_counts unique_inverse unique_values
     """
-    )
-)
+) | _in_modules("arccos arcsin arctanh log log10 log2 logn power sqrt", "emath", "lib.scimath")
 
 # Functions that make arrays, and take `dist=`: where the result lies.
 CREATING = _words(

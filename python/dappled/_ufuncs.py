@@ -15,10 +15,11 @@ import numpy
 from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
 from dappled._folding import accumulated, parted, reduced
+from dappled._indexing import at
 from dappled._line import called_by_user
 from dappled._piecewise import piecewise
 from dappled._products import GENERALISED
-from dappled._tables import GATHERED, PIECEWISE
+from dappled._tables import COMPUTED, PIECEWISE
 
 _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
@@ -132,6 +133,8 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
     if method == "reduceat" and len(args) >= 2:
         named = dict(zip(("axis", "dtype", "out"), args[2:], strict=False)) | kwargs
         return parted(function, args[0], args[1], named)
+    if method == "at" and not kwargs and len(args) == function.nin + 1:
+        return at(function, *args)
     return NotImplemented
 
 
@@ -244,7 +247,7 @@ def _reduced_by_name(self: Any) -> str:
     return str(self.__name__)
 
 
-_WAYS = {"at": GATHERED, "reduceat": PIECEWISE}
+_WAYS = {"at": COMPUTED, "reduceat": PIECEWISE}
 METHODS = {name: _method(name) for name in _WAYS}
 METHODS["accumulate"] = _accumulate
 METHODS["outer"] = _outer

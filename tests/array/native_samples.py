@@ -179,6 +179,7 @@ SAMPLES = {
     "lexsort": lambda np, a: np.lexsort((a[0], a[1])),
     "linspace": lambda np, a: np.linspace(-1, 2, 777),
     "logspace": lambda np, a: np.logspace(0, 3, 500),
+    "mask_indices": lambda np, a: np.mask_indices(40, np.triu),
     "matmul": lambda np, a: np.matmul(a, a.T),
     "matvec": lambda np, a: np.matvec(a, a[0]),
     "may_share_memory": lambda np, a: np.may_share_memory(a, a[1:]),
