@@ -20,7 +20,7 @@ def _array_function(
 @functools.cache
 def ours(function: Callable[..., Any]) -> Callable[..., Any]:
     """Our function of the same name; where we have none, one that gathers."""
-    package, dot, rest = (getattr(function, "__module__", None) or "").partition(".")
+    package, _, rest = (getattr(function, "__module__", None) or "").partition(".")
     name = function.__name__
     # What `numpy.char` has of its own lies in `numpy.strings`, under a private name.
     places = [(rest, name), ("char", name.lstrip("_"))] if rest == "strings" else [(rest, name)]

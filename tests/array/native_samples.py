@@ -284,6 +284,14 @@ for _module, _start in _VALUES.items():
 SAMPLES["polynomial.polynomial.polyvalfromroots"] = lambda np, a: (
     np.polynomial.polynomial.polyvalfromroots(a / 9, [1, 2.5])
 )
+SAMPLES |= {
+    "testing.assert_allclose": lambda np, a: np.testing.assert_allclose(a, a * (1 + 1e-12)),
+    "testing.assert_array_almost_equal": lambda np, a: np.testing.assert_array_almost_equal(
+        a, a + 0.001, 2
+    ),
+    "testing.assert_array_equal": lambda np, a: np.testing.assert_array_equal(a, a.copy()),
+    "testing.assert_array_less": lambda np, a: np.testing.assert_array_less(a, 99),
+}
 SAMPLES["polynomial.Polynomial"] = lambda np, a: (
     np.polynomial.Polynomial([1, 2, 3], [0, 9])(a),
     np.poly1d([1, 2, 3])(a),
