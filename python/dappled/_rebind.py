@@ -54,6 +54,13 @@ def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
     return dressed(_copy(code), function, module, way)
 
 
+def apart(function: Any) -> Callable[..., Any]:
+    """A rebound function to which others, when they are rebound, are not led: ours is better."""
+    made = rebound(function)
+    _made.pop(in_python(function), None)
+    return made
+
+
 def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
     """A rebound function whose result may be an array of NumPy's."""
     inner = rebound(function, module)

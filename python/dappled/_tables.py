@@ -94,7 +94,7 @@ PLAIN = _words(
 # Functions in Python over others: run over ours, they gather nothing of their own.
 REBOUND = _words(
     """
-    all allclose amax amin angle any append apply_along_axis apply_over_axes around
+    all allclose amax amin angle any append apply_over_axes around
     array_equal array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip
     column_stack copy corrcoef cov cross cumprod cumsum cumulative_prod
     cumulative_sum delete diag diagonal diff dsplit dstack ediff1d expand_dims fft.fftshift
