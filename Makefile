@@ -48,6 +48,7 @@ lint: .venv/ready  ## formatting, clippy and ruff; warnings are errors
 bench: build  ## the figures that the docs claim
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/small.py
+	$(BIN)/python benches/transforms.py
 	$(BIN)/python benches/protocol.py
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
 	$(BIN)/python benches/laplace.py

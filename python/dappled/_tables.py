@@ -88,7 +88,7 @@ REBOUND = _words(
 )
 
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
-REBOUND_ON_RANKS = _words("geomspace linspace logspace")
+REBOUND_ON_RANKS = _words("fft.fftfreq fft.rfftfreq geomspace linspace logspace")
 
 # Functions that make arrays, and take `dist=`: where the result lies.
 CREATING = _words(
