@@ -115,7 +115,7 @@ pub struct FromReal<T>(Arc<dyn RealToComplex<T>>);
 
 impl<T: Float> FromReal<T> {
     pub fn new(length: usize) -> Self {
-        Self(T::plans().from_real(length))
+        Self(T::plans().halving(length))
     }
 }
 
@@ -149,7 +149,7 @@ pub struct ToReal<T>(Arc<dyn ComplexToReal<T>>);
 
 impl<T: Float> ToReal<T> {
     pub fn new(length: usize) -> Self {
-        Self(T::plans().to_real(length))
+        Self(T::plans().doubling(length))
     }
 }
 

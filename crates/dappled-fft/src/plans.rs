@@ -71,11 +71,11 @@ impl<T: Float> Plans<T> {
         }
     }
 
-    pub(crate) fn from_real(&self, length: usize) -> Arc<dyn RealToComplex<T>> {
+    pub(crate) fn halving(&self, length: usize) -> Arc<dyn RealToComplex<T>> {
         self.from_real.plan(length, || RealFftPlanner::new().plan_fft_forward(length))
     }
 
-    pub(crate) fn to_real(&self, length: usize) -> Arc<dyn ComplexToReal<T>> {
+    pub(crate) fn doubling(&self, length: usize) -> Arc<dyn ComplexToReal<T>> {
         self.to_real.plan(length, || RealFftPlanner::new().plan_fft_inverse(length))
     }
 }

@@ -94,7 +94,7 @@ impl Call<'_, '_> {
         if let Ok(target) = self.target.cast::<PyArrayDyn<T>>() {
             let Some(source) = read::<Complex<T>>(self.source)? else { return Ok(false) };
             let mut between = self.between::<T>(py, self.lines().between_real());
-            self.to_real(py, source.as_slice()?, target.try_readwrite()?, &mut between)?;
+            self.joined(py, source.as_slice()?, target.try_readwrite()?, &mut between)?;
             return Ok(true);
         }
         let Ok(target) = self.target.cast::<PyArrayDyn<Complex<T>>>() else { return Ok(false) };
@@ -105,7 +105,7 @@ impl Call<'_, '_> {
         } else if let Some(source) = read::<Complex<T>>(self.source)? {
             self.complex(py, Given::Complex(source.as_slice()?), target, &mut between)?;
         } else if let Some(source) = read::<T>(self.source)? {
-            self.from_real(py, source.as_slice()?, target, &mut between)?;
+            self.halved(py, source.as_slice()?, target, &mut between)?;
         } else {
             return Ok(false);
         }
@@ -151,7 +151,7 @@ impl Call<'_, '_> {
         exclusive(py, usize::MAX, || Ok(complex(given, target, lines, direction, scale, between)))
     }
 
-    fn from_real<T: Float + Element>(
+    fn halved<T: Float + Element>(
         &self,
         py: Python<'_>,
         source: &[T],
@@ -169,7 +169,7 @@ impl Call<'_, '_> {
         exclusive(py, usize::MAX, || Ok(real_to_complex(source, target, lines, scale, between)))
     }
 
-    fn to_real<T: Float + Element>(
+    fn joined<T: Float + Element>(
         &self,
         py: Python<'_>,
         source: &[Complex<T>],
