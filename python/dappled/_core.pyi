@@ -467,6 +467,15 @@ def random(
     low: int = 0,
     span: int = 0,
 ) -> ndarray: ...
+def fourier(
+    source: NDArray[Any],
+    target: NDArray[Any],
+    axis: int,
+    length: int,
+    forward: bool,
+    scale: float,
+) -> None: ...
+def twisted(part: NDArray[Any], first: tuple[int, int], n: int, forward: bool) -> None: ...
 def where_(condition: Any, a: Any, b: Any) -> Any: ...
 def reduce(
     array: ndarray,
