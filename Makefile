@@ -49,6 +49,7 @@ bench: build  ## the figures that the docs claim
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/functions.py
 	$(BIN)/python benches/small.py
+	$(BIN)/python benches/transforms.py
 	$(BIN)/python benches/protocol.py
 	$(BIN)/python benches/ranks.py
 	$(BIN)/python benches/messages.py

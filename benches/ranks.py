@@ -1,7 +1,7 @@
 """One process on two threads beside two ranks of one thread: `python benches/ranks.py`.
 
-Large arrays lie in pieces on the ranks and are to cost no more; small ones are whole on each, and an
-operation is to cost what it costs one process. The best of several runs, taken in turn.
+Large arrays lie in pieces on the ranks and are to cost no more; small ones are whole on each, and
+an operation is to cost what it costs one process. The best of several runs, taken in turn.
 """
 
 import json

@@ -19,12 +19,14 @@ from dappled._native import native
 from dappled._piecewise import in_pieces
 from dappled._rebind import rewrapped
 from dappled._sorting import sort
-from dappled._taking import is_large
+from dappled._taking import is_large, places
 from dappled._threads import each, plain, shares
 
 # Elements of a sample, and how many ranks in it to each side the wanted one may be.
 _SAMPLE = 1 << 14
 _ASIDE = 400
+# Lines that are put in a row at the same time: a cache line has elements of several.
+_LINES = 16
 
 
 @functools.cache
@@ -80,7 +82,7 @@ def _unique_on_threads(ar: Any) -> Any:
         low, high = core.extent(values)
         if high - low < len(values):  # so few that they are found by counting
             counts = core.count_numbers(values, low, high - low + 1)
-            found = core.places(counts != 0)
+            found = places(counts != 0)
             return core.wrap((found + low).astype(ar.dtype, copy=False), True)
     made = core.unwrap(sort(ar, axis=None))
     kept = numpy.empty(made.shape, bool)
@@ -122,12 +124,13 @@ def _median_along(a: Any, axis: int) -> Any:
     like = numpy.median(numpy.empty(1, a.dtype))
     made = numpy.empty(rest, like.dtype)
     longest = max(range(len(rest)), key=rest.__getitem__)
-    few = max(1, rest[longest] * _SAMPLE // a.size)
+    few = max(_LINES, rest[longest] * _SAMPLE // a.size)
 
     def part(share: slice) -> None:
         for start in range(share.start, share.stop, few):
             key = (slice(None),) * longest + (slice(start, min(start + few, share.stop)),)
-            made[key] = numpy.median(numpy.ascontiguousarray(memory[key]), -1, overwrite_input=True)
+            rows = numpy.array(memory[key], order="C")
+            made[key] = numpy.median(rows, -1, overwrite_input=True)
 
     each(part, shares(rest[longest]))
     return core.wrap(made, True)

@@ -289,7 +289,7 @@ searchsorted = native(numpy.searchsorted)(_searchsorted)
 
 
 def _search_on_threads(a: Any, v: Any, side: Any) -> Any:
-    if not is_large(v):
+    if not is_large(v) or not v.ndim:
         return NotImplemented
     where = core.unwrap(a) if isinstance(a, ndarray) else a
     values, made = plain(v), numpy.empty(v.size, numpy.intp)

@@ -34,10 +34,23 @@ def getitem(array: Any, key: Any) -> Any:
     if not isinstance(key, ndarray) or not (is_large(array) and is_large(key)):
         return NotImplemented
     if key.dtype == bool and key.shape == array.shape:
-        source = readable(plain(array))
-        made = None if source is None else core.compress(plain(key), source)
-        return NotImplemented if made is None else core.wrap(made.view(array.dtype), True)
+        return _chosen(plain(array), plain(key))
     return _rows_of(array, key) if key.dtype.kind in "iu" else NotImplemented
+
+
+def _chosen(values: Any, mask: Any) -> Any:
+    if (source := readable(values)) is None:
+        return NotImplemented
+    made = numpy.empty(core.count_chosen(mask), values.dtype)
+    core.compress(mask, source, made.view(source.dtype))
+    return core.wrap(made, True)
+
+
+def places(mask: Any) -> Any:
+    """The places that a mask chooses, in NumPy's array."""
+    made = numpy.empty(core.count_chosen(mask), numpy.int64)
+    core.places(mask, made)
+    return made
 
 
 def _rows_of(array: Any, key: Any) -> Any:
@@ -86,7 +99,7 @@ def _nonzero(a: Any) -> Any:
     if not isinstance(a, ndarray) or not a.ndim:
         return NotImplemented
     if is_large(a):
-        found = core.places(plain(a if a.dtype == bool else a != 0))
+        found = places(plain(a if a.dtype == bool else a != 0))
         if a.ndim == 1:
             return (core.wrap(found, True),)
         return tuple(core.wrap(one.copy(), True) for one in numpy.unravel_index(found, a.shape))
@@ -133,8 +146,8 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "
     if numbers is None or at is None or mode not in ("raise", "wrap", "clip"):
         return NotImplemented
     length = row.shape[at]
-    if mode != "raise" and not length:
-        return NotImplemented
+    if not length and numbers.size:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
     if mode == "wrap":
         numbers = asarray(numbers) % length
     elif mode == "clip":

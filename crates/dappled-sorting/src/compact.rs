@@ -6,6 +6,8 @@ use crate::CHUNK;
 
 /// Elements that are put together before they are written out: they stay in the nearest cache.
 const NEAR: usize = 1024;
+/// Elements that are looked at before it is asked whether there is still room for as many.
+const STEP: usize = 32;
 
 /// How many are chosen.
 pub fn count(mask: &[bool]) -> usize {
@@ -13,8 +15,8 @@ pub fn count(mask: &[bool]) -> usize {
 }
 
 fn count_in(mask: &[bool]) -> usize {
-    let few = |mask: &[bool]| mask.iter().map(|&chosen| u8::from(chosen)).sum::<u8>() as usize;
-    mask.chunks(255).map(few).sum()
+    let one = |total: u8, &chosen: &bool| total.wrapping_add(u8::from(chosen));
+    mask.chunks(128).map(|few| few.iter().fold(0, one) as usize).sum()
 }
 
 /// The values that are chosen, in order; `out` has room for just as many.
@@ -27,15 +29,24 @@ fn count_in(mask: &[bool]) -> usize {
 pub fn compact<T: Copy + Default + Send + Sync>(mask: &[bool], values: &[T], out: &mut [T]) {
     let values = &values[..mask.len()];
     each(mask, out, |start, mask, out| {
+        let mut target = Target::new(out);
         let values = &values[start..start + mask.len()];
-        written(mask.iter().copied().zip(values.iter().copied()), out);
+        for (mask, values) in mask.chunks(STEP).zip(values.chunks(STEP)) {
+            target.write(mask.iter().copied().zip(values.iter().copied()));
+        }
+        target.finish();
     });
 }
 
 /// The places that are chosen.
 pub fn places(mask: &[bool], out: &mut [i64]) {
     each(mask, out, |start, mask, out| {
-        written(mask.iter().copied().zip(start as i64..), out);
+        let mut target = Target::new(out);
+        for (number, mask) in mask.chunks(STEP).enumerate() {
+            let first = (start + number * STEP) as i64;
+            target.write(mask.iter().copied().zip(first..));
+        }
+        target.finish();
     });
 }
 
@@ -53,17 +64,40 @@ fn each<T: Send>(mask: &[bool], out: &mut [T], act: impl Fn(usize, &[bool], &mut
     parts.for_each(|(chunk, (mask, out))| act(chunk * CHUNK, mask, out));
 }
 
-/// Every value is written, and the next one over it if it was not chosen: nothing is guessed.
-fn written<T: Copy + Default>(items: impl Iterator<Item = (bool, T)>, out: &mut [T]) {
-    let mut near = [T::default(); NEAR];
-    let (mut filled, mut done) = (0, 0);
-    for (chosen, value) in items {
-        near[filled % NEAR] = value;
-        filled += usize::from(chosen);
-        if filled == NEAR {
-            out[done..done + NEAR].copy_from_slice(&near);
-            (filled, done) = (0, done + NEAR);
+/// Every value is written near, and the next one over it if it was not chosen: nothing is guessed.
+struct Target<'a, T> {
+    near: [T; 2 * NEAR],
+    filled: usize,
+    out: &'a mut [T],
+}
+
+impl<'a, T: Copy + Default> Target<'a, T> {
+    fn new(out: &'a mut [T]) -> Self {
+        Self { near: [T::default(); 2 * NEAR], filled: 0, out }
+    }
+
+    /// Takes at most as many as a step has.
+    #[inline(always)]
+    fn write(&mut self, items: impl Iterator<Item = (bool, T)>) {
+        let mut filled = self.filled;
+        for (chosen, value) in items {
+            self.near[filled % (2 * NEAR)] = value;
+            filled = filled.wrapping_add(usize::from(chosen));
+        }
+        self.filled = filled;
+        if filled >= NEAR {
+            self.flush();
         }
     }
-    out[done..].copy_from_slice(&near[..filled]);
+
+    fn flush(&mut self) {
+        let out = std::mem::take(&mut self.out);
+        let (done, rest) = out.split_at_mut(self.filled);
+        done.copy_from_slice(&self.near[..self.filled]);
+        (self.out, self.filled) = (rest, 0);
+    }
+
+    fn finish(mut self) {
+        self.flush();
+    }
 }

@@ -1,19 +1,15 @@
 //! NumPy's order of values.
 
-/// A value as a number that is ordered as NumPy orders values: NaN last, -0.0 as 0.0.
-pub trait Key: Copy + Send + Sync {
+/// A value as a number that is ordered as NumPy orders values: NaN last, -0.0 as 0.0. Numbers
+/// themselves compare in the same order.
+pub trait Key: Copy + PartialOrd + Send + Sync {
     /// The key as 64 bits, of which those of a narrow type are the lowest.
     fn key(self) -> u64;
 
     /// Is it not a number?
+    #[inline(always)]
     fn is_nan(self) -> bool {
         false
-    }
-
-    /// Does it come before?
-    #[inline(always)]
-    fn before(self, other: Self) -> bool {
-        self.key() < other.key()
     }
 }
 
@@ -36,13 +32,9 @@ impl Key for f64 {
         ascending(self.to_bits() as i64, self.is_nan(), self == 0.0)
     }
 
+    #[inline(always)]
     fn is_nan(self) -> bool {
         f64::is_nan(self)
-    }
-
-    #[inline(always)]
-    fn before(self, other: Self) -> bool {
-        self < other || (other != other && self == self)
     }
 }
 
@@ -52,13 +44,9 @@ impl Key for f32 {
         ascending((self.to_bits() as i64) << 32, self.is_nan(), self == 0.0) >> 32
     }
 
+    #[inline(always)]
     fn is_nan(self) -> bool {
         f32::is_nan(self)
-    }
-
-    #[inline(always)]
-    fn before(self, other: Self) -> bool {
-        self < other || (other != other && self == self)
     }
 }
 

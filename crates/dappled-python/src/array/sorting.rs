@@ -75,7 +75,7 @@ fn found<'py, T>(
     high: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Found<'py>>>
 where
-    T: Element + Key + Default + for<'a> FromPyObject<'a, 'py>,
+    T: Element + Key + for<'a> FromPyObject<'a, 'py>,
 {
     let py = values.py();
     let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };

@@ -6,7 +6,7 @@
 use dappled_sorting::take::OutOfRange;
 use dappled_sorting::{compact, put, take};
 use num_complex::Complex64;
-use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1};
+use numpy::{Element, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -82,40 +82,43 @@ fn written<'py, T: Element + Copy>(
     exclusive(py, at.len(), || Ok(wrong(put::put(target, at, values)))).map(Some)
 }
 
-/// What a mask chooses of as many elements.
+/// How many elements a mask chooses.
 #[pyfunction]
-pub fn compress<'py>(mask: Mask<'py>, source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub fn count_chosen(py: Python<'_>, mask: Mask<'_>) -> PyResult<usize> {
+    let mask = mask.as_slice()?;
+    exclusive(py, mask.len(), || Ok(compact::count(mask)))
+}
+
+/// Writes what a mask chooses of as many elements into `out`, which has room for just those.
+#[pyfunction]
+pub fn compress<'py>(
+    mask: Mask<'py>,
+    source: &Bound<'py, PyAny>,
+    out: &Bound<'py, PyAny>,
+) -> PyResult<()> {
     let attempts = [chosen::<u64>, chosen::<u32>, chosen::<u8>, chosen::<u16>, chosen::<Complex64>];
-    first_of(&attempts, |attempt| attempt(&mask, source))
+    first_of(&attempts, |attempt| attempt(&mask, source, out))
 }
 
 fn chosen<'py, T: Element + Copy + Default>(
     mask: &Mask<'py>,
     source: &Bound<'py, PyAny>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+    out: &Bound<'py, PyAny>,
+) -> PyResult<Option<()>> {
     let py = source.py();
     let Ok(source) = source.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
-    let (mask, source) = (mask.as_slice()?, source.as_slice()?);
-    let count = exclusive(py, mask.len(), || Ok(compact::count(mask)))?;
-    let made = PyArray1::<T>::zeros(py, count, false);
-    {
-        let mut out = made.readwrite();
-        let out = out.as_slice_mut()?;
-        exclusive(py, mask.len(), || Ok(compact::compact(mask, source, out)))?;
-    }
-    Ok(Some(made.into_any()))
+    let mut out = out.extract::<PyReadwriteArray1<'py, T>>()?;
+    let (mask, source, out) = (mask.as_slice()?, source.as_slice()?, out.as_slice_mut()?);
+    exclusive(py, mask.len(), || Ok(compact::compact(mask, source, out))).map(Some)
 }
 
-/// The places that a mask chooses.
+/// Writes the places that a mask chooses into `out`, which has room for just those.
 #[pyfunction]
-pub fn places<'py>(py: Python<'py>, mask: Mask<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let mask = mask.as_slice()?;
-    let count = exclusive(py, mask.len(), || Ok(compact::count(mask)))?;
-    let made = PyArray1::<i64>::zeros(py, count, false);
-    {
-        let mut out = made.readwrite();
-        let out = out.as_slice_mut()?;
-        exclusive(py, mask.len(), || Ok(compact::places(mask, out)))?;
-    }
-    Ok(made)
+pub fn places<'py>(
+    py: Python<'py>,
+    mask: Mask<'py>,
+    mut out: PyReadwriteArray1<'py, i64>,
+) -> PyResult<()> {
+    let (mask, out) = (mask.as_slice()?, out.as_slice_mut()?);
+    exclusive(py, mask.len(), || Ok(compact::places(mask, out)))
 }
