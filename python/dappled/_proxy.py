@@ -32,6 +32,8 @@ def proxy(kind: type) -> type[Proxy]:
     members |= {name: _member(kind, name, module) for name in _TEXT if name in vars(kind)}
     if kind is numpy.nditer:
         members["__next__"] = _next
+    if kind.__name__ == "NpzFile":
+        members["__getitem__"] = _opening(members["__getitem__"])
     members |= {"__init__": _init(kind, module), "__doc__": kind.__doc__, "__module__": module}
     bases = (_Delegating, Mapping) if mapping else (_Delegating,)
     return type(kind.__name__, bases, members)
@@ -86,6 +88,17 @@ def _next(self: Any) -> Any:
     """The next elements of an iterator: this is done often, and needs no more."""
     found = next(self._numpy)
     return tuple(map(_wrapped, found)) if type(found) is tuple else _wrapped(found)
+
+
+def _opening(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    def getitem(self: Any, key: str) -> Any:
+        """An array of an archive; on several ranks in pieces, if it is not compressed."""
+        from dappled._files import member  # which needs much of Python's library
+
+        found = member(self._numpy, key)
+        return otherwise(self, key) if found is NotImplemented else found
+
+    return dressed(getitem, otherwise, otherwise.__module__)
 
 
 def _wrapped(value: Any) -> Any:

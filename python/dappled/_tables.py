@@ -116,11 +116,11 @@ REBOUND_GATHERING = _words("nanmedian")
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
 REBOUND_ON_RANKS = _words(
     """
-    asarray_chkfinite astype bartlett blackman diag_indices diagflat extract fill_diagonal
-    fft.fftfreq fft.rfftfreq flatnonzero geomspace hamming hanning histogram2d intersect1d isin ix_ kaiser linalg.cross
-    linalg.diagonal linalg.matmul linalg.matrix_transpose linalg.outer linalg.tensordot
-    linalg.trace linalg.vecdot linspace logspace mask_indices nanargmax nanargmin nanmedian
-    nanpercentile nanquantile percentile polynomial.chebyshev.chebval
+    asarray_chkfinite astype bartlett blackman diag_indices diagflat extract fft.fftfreq
+    fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d intersect1d isin
+    ix_ kaiser linalg.cross linalg.diagonal linalg.matmul linalg.matrix_transpose linalg.outer
+    linalg.tensordot linalg.trace linalg.vecdot linspace logspace mask_indices nanargmax nanargmin
+    nanmedian nanpercentile nanquantile percentile polynomial.chebyshev.chebval
     polynomial.chebyshev.chebval2d polynomial.chebyshev.chebval3d polynomial.hermite.hermval
     polynomial.hermite.hermval2d polynomial.hermite.hermval3d polynomial.hermite_e.hermeval
     polynomial.hermite_e.hermeval2d polynomial.hermite_e.hermeval3d polynomial.laguerre.lagval
