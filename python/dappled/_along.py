@@ -10,6 +10,7 @@ import numpy
 from dappled._array import core, is_moved, ndarray
 from dappled._comm import local
 from dappled._folding import along
+from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import in_pieces, uses_pieces
 from dappled._rebind import apart
@@ -23,7 +24,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
         found = _on_pieces(lambda row: func1d(row, *args, **kwargs), axis % arr.ndim, arr)
         if found is not NotImplemented:
             return found
-    return _by_steps(func1d, axis, arr, *args, **kwargs)
+    return called_by_user(_by_steps, func1d, axis, arr, *args, **kwargs)
 
 
 def _has_rows(arr: Any, axis: Any) -> bool:

@@ -30,6 +30,7 @@ import numpy
 from dappled._array import core, ufuncs
 from dappled._converter import ArrayConverter
 from dappled._fallback import adopt, dressed, shadow
+from dappled._line import called_by_user
 from dappled._tables import FOREIGN, GATHERED, REBOUND_GATHERING
 
 _made: dict[Any, Any] = {}
@@ -66,7 +67,7 @@ def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
     inner = rebound(function, module)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        result = inner(*args, **kwargs)
+        result = called_by_user(inner, *args, **kwargs)  # what it warns of is the user's line
         return core.wrap(result) if type(result) is numpy.ndarray else result
 
     return dressed(call, function, module, vars(inner)["__way__"])
