@@ -24,7 +24,8 @@ def ordering(function: Function, otherwise: Function, module: str) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         first, *given = args if is_method else (bound, *args)
         theirs = first._numpy if isinstance(first, Proxy) else first
-        if not given or not _is_ordered(theirs, given, kwargs):
+        kept = arrange is _shuffle and given and not getattr(given[0], "_writeable", True)
+        if not given or kept or not _is_ordered(theirs, given, kwargs):
             return otherwise(*args, **kwargs)
         return arrange(theirs, *given, **kwargs)
 
