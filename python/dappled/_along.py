@@ -1,4 +1,4 @@
-"""`apply_along_axis`: a function of the user's over rows, on the pieces where it can be."""
+"""Functions over the rows of an array in pieces: the user's, and those that NumPy's are made of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_moved, ndarray
+from dappled._array import core, is_moved, is_native, ndarray
 from dappled._comm import local
 from dappled._folding import along
 from dappled._line import called_by_user
@@ -16,6 +16,7 @@ from dappled._piecewise import in_pieces, uses_pieces
 from dappled._rebind import apart
 
 _by_steps = apart(numpy.apply_along_axis)
+_median_of_all = apart(numpy.nanmedian)
 
 
 @native(numpy.apply_along_axis)
@@ -65,3 +66,25 @@ def _row(act: Callable[[Any], Any], row: Any, first: Any) -> Any:
     found = act(core.wrap(row))
     theirs = core.unwrap(found) if isinstance(found, ndarray) else numpy.asarray(found)
     return theirs.astype(first.dtype)
+
+
+@native(numpy.nanmedian)
+def nanmedian(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = False,
+    keepdims: Any = numpy._NoValue,
+) -> Any:
+    keeps = keepdims is True
+    if not in_pieces(a) or out is not None or not is_native(a.dtype) or not a.size:
+        return NotImplemented
+    if axis is None or a.ndim == 1:
+        return called_by_user(_median_of_all, a, axis, keepdims=keeps)
+    if type(axis) is not int or not -a.ndim <= axis < a.ndim:
+        return NotImplemented
+
+    def compute(part: Any) -> Any:
+        return numpy.nanmedian(part, axis % a.ndim, keepdims=keeps)
+
+    return along(a, [axis % a.ndim], compute, keeps)

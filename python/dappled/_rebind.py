@@ -31,7 +31,7 @@ from dappled._array import core, ufuncs
 from dappled._converter import ArrayConverter
 from dappled._fallback import adopt, dressed, shadow
 from dappled._line import called_by_user
-from dappled._tables import FOREIGN, GATHERED, REBOUND_GATHERING
+from dappled._tables import FOREIGN
 
 _made: dict[Any, Any] = {}
 # Quick ways that may be refused: then NumPy goes on with what need not be in one place.
@@ -51,8 +51,7 @@ def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
     code = in_python(function)
     if code is None:
         return adopt(function, module)
-    way = GATHERED if function.__name__ in REBOUND_GATHERING else None
-    return dressed(_copy(code), function, module, way)
+    return dressed(_copy(code), function, module)
 
 
 def apart(function: Any) -> Callable[..., Any]:

@@ -110,9 +110,6 @@ REBOUND = _words(
     """
 )
 
-# Of these, those over functions that gather still.
-REBOUND_GATHERING = _words("nanmedian")
-
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
 REBOUND_ON_RANKS = _words(
     """
@@ -120,7 +117,7 @@ REBOUND_ON_RANKS = _words(
     fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d intersect1d isin
     ix_ kaiser linalg.cross linalg.diagonal linalg.matmul linalg.matrix_transpose linalg.outer
     linalg.tensordot linalg.trace linalg.vecdot linspace logspace mask_indices nanargmax nanargmin
-    nanmedian nanpercentile nanquantile percentile polynomial.chebyshev.chebval
+    nanpercentile nanquantile percentile polynomial.chebyshev.chebval
     polynomial.chebyshev.chebval2d polynomial.chebyshev.chebval3d polynomial.hermite.hermval
     polynomial.hermite.hermval2d polynomial.hermite.hermval3d polynomial.hermite_e.hermeval
     polynomial.hermite_e.hermeval2d polynomial.hermite_e.hermeval3d polynomial.laguerre.lagval
