@@ -88,7 +88,13 @@ REBOUND = _words(
 )
 
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
-REBOUND_ON_RANKS = _words("fft.fftfreq fft.rfftfreq geomspace linspace logspace")
+REBOUND_ON_RANKS = _words(
+    """
+    fft.fftfreq fft.rfftfreq geomspace linalg.cond linalg.cross linalg.diagonal linalg.matmul
+    linalg.matrix_power linalg.matrix_rank linalg.outer linalg.tensordot linalg.trace
+    linspace logspace
+    """
+)
 
 # Functions that make arrays, and take `dist=`: where the result lies.
 CREATING = _words(
