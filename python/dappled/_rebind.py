@@ -136,6 +136,8 @@ def _function(value: Any) -> Any:
         return _made[in_python(value)]
     if name in numpy.__all__ and value in _behind(getattr(numpy, name)):
         return getattr(import_module("dappled"), name)
+    if value in _behind(getattr(numpy.linalg, name, None)):
+        return getattr(import_module("dappled.linalg"), name)
     return rebound(value) if name else value
 
 

@@ -115,7 +115,8 @@ REBOUND_ON_RANKS = _words(
     """
     asarray_chkfinite astype bartlett blackman diag_indices diagflat extract fft.fftfreq
     fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d intersect1d isin
-    ix_ kaiser linalg.cross linalg.diagonal linalg.matmul linalg.matrix_transpose linalg.outer
+    ix_ kaiser linalg.cond linalg.cross linalg.diagonal linalg.matmul linalg.matrix_power
+    linalg.matrix_rank linalg.matrix_transpose linalg.outer
     linalg.tensordot linalg.trace linalg.vecdot linspace logspace mask_indices nanargmax nanargmin
     nanpercentile nanquantile percentile polynomial.chebyshev.chebval
     polynomial.chebyshev.chebval2d polynomial.chebyshev.chebval3d polynomial.hermite.hermval
