@@ -88,7 +88,7 @@ class _Draw:
         self.name = name
         if name in _SHAPES:
             self.name, self._named = _SHAPES[name], {}
-            self.size = args[len(args) - len(args[parameters[:1] == ["self"] :]) :] or None
+            self.size = (args[1:] if parameters[:1] == ["self"] else args) or None
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -114,7 +114,7 @@ class _Draw:
 
 def _is_plain(name: str, value: Any) -> bool:
     """Whether an argument is the same for all numbers that are drawn."""
-    return name in ("alpha", "pvals", "colors", "p", "a") or numpy.ndim(value) == 0
+    return numpy.ndim(value) <= (name in ("alpha", "pvals", "colors", "p", "a"))
 
 
 def _drawn(draw: _Draw) -> Any:
