@@ -24,6 +24,7 @@ _DISPATCHED = type(numpy.sum)
 # The names that are our own, by the chapter that has them.
 CHAPTERS = {
     "_along": "apply_along_axis nanmedian",
+    "_archives": "savez savez_compressed",
     "_array": "ndarray",
     "_broadcasting": "broadcast_arrays broadcast_to",
     "_choosing": "argmax argmin copyto count_nonzero where",
@@ -37,7 +38,7 @@ CHAPTERS = {
     """,
     "_einsum": "einsum",
     "_extras": "explain from_distarray memory_stats sync",
-    "_files": "fromfile load save savez savez_compressed",
+    "_files": "fromfile load save",
     "_flat": "flatiter ndenumerate",
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",

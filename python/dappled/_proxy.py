@@ -93,7 +93,7 @@ def _next(self: Any) -> Any:
 def _opening(otherwise: Callable[..., Any]) -> Callable[..., Any]:
     def getitem(self: Any, key: str) -> Any:
         """An array of an archive; on several ranks in pieces, if it is not compressed."""
-        from dappled._files import member  # which needs much of Python's library
+        from dappled._archives import member  # which needs much of Python's library
 
         found = member(self._numpy, key)
         return otherwise(self, key) if found is NotImplemented else found
