@@ -12,12 +12,15 @@ from dappled._creation import NATIVE_KINDS, asarray
 from dappled._folding import placed
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
+from dappled._taking import nonzero
 
 _SCALARS = (bool, int, float, complex)
 
 
 @native(numpy.where)
-def where(condition: Any, x: Any, y: Any) -> Any:
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    if x is None and y is None and isinstance(condition, ndarray):
+        return nonzero(condition) if condition.ndim and condition._held is None else NotImplemented
     if not any(isinstance(value, ndarray) for value in (condition, x, y)) or x is None or y is None:
         return NotImplemented
     chosen = (value if type(value) in _SCALARS else asarray(value) for value in (x, y))
@@ -125,3 +128,22 @@ def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) 
 @native(numpy.argmin)
 def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
     return _place("argmin", a, axis, out, keepdims)
+
+
+@native(numpy.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    if not isinstance(a, ndarray) or (a._whole and axis is None and not keepdims):
+        return NotImplemented
+    is_text = numpy.issubdtype(a.dtype, numpy.character)
+    found = a != a.dtype.type() if is_text else a.astype(bool, copy=False)
+    return found.sum(axis=axis, dtype=numpy.intp, keepdims=keepdims)
+
+
+def conj(self: Any, *out: Any) -> Any:
+    """Real numbers are their own: the array itself, as NumPy has it."""
+    if out or self.dtype.kind not in NATIVE_KINDS:
+        return NotImplemented
+    return ufuncs["conjugate"](self) if self.dtype.kind == "c" else self
+
+
+conjugate = conj

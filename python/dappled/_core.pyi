@@ -18,10 +18,19 @@ __all__ = [
     "abort",
     "accumulate",
     "arg_reduce",
+    "argsort",
     "blocks",
     "comm_stats",
+    "compress",
+    "copy_items",
+    "count_between",
+    "count_chosen",
+    "count_numbers",
     "cpu",
+    "exchange",
+    "extent",
     "fabric_name",
+    "fourier",
     "from_distarray",
     "from_piece",
     "full",
@@ -31,12 +40,15 @@ __all__ = [
     "init",
     "leave",
     "memory_stats",
+    "merge_sorted",
     "mpi_library",
     "ndarray",
     "node_rank",
     "num_owned_indices",
     "part",
     "placed",
+    "places",
+    "put_items",
     "random",
     "rank",
     "ranks",
@@ -46,12 +58,17 @@ __all__ = [
     "set_forked",
     "set_local",
     "sync",
+    "take_rows",
+    "twisted",
     "ufunc",
     "unwrap",
     "validate",
     "validate_all",
     "where_",
+    "within",
     "wrap",
+    "write_items",
+    "zero_items",
 ]
 
 _DimDict = Mapping[str, Any]
@@ -488,6 +505,20 @@ def node_rank() -> int: ...
 def fabric_name() -> str: ...
 def comm_stats() -> tuple[int, int, float]: ...
 def gather(what: str, bytes: bytes) -> list[bytes]: ...
+def exchange(what: str, sends: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]: ...
+def take_rows(
+    source: NDArray[Any], width: int, at: NDArray[np.int64], out: NDArray[Any]
+) -> int | None: ...
+def put_items(target: NDArray[Any], at: NDArray[np.int64], values: NDArray[Any]) -> int | None: ...
+def count_chosen(mask: NDArray[np.bool]) -> int: ...
+def compress(mask: NDArray[np.bool], source: NDArray[Any], out: NDArray[Any]) -> None: ...
+def places(mask: NDArray[np.bool], out: NDArray[np.int64]) -> None: ...
+def merge_sorted(a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None: ...
+def argsort(values: NDArray[Any]) -> NDArray[np.int64]: ...
+def within(values: NDArray[Any], low: Any, high: Any) -> tuple[int, int, NDArray[Any]]: ...
+def extent(values: NDArray[np.int64]) -> tuple[int, int] | None: ...
+def count_numbers(values: NDArray[np.int64], first: int, length: int) -> NDArray[np.int64]: ...
+def count_between(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]: ...
 def leave(status: int) -> None: ...
 def set_local(local: bool) -> None: ...
 def sync() -> None: ...

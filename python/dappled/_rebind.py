@@ -11,8 +11,9 @@ A global is replaced like this, and what is not known is always right, if slower
     a ufunc, or a bound method of one      ours
     a public function                      what `dappled` has under that name
     a private one, in Python               itself rebound
-    a private one, in C                    one that gathers
+    a private one, in C                    one that gathers, or that leaves it to others
     the helper class `_array_converter`    `ArrayConverter`
+    the class `broadcast`                  itself, of the shapes alone
     a module of NumPy's                    its names, each replaced when it is asked for
 """
 
@@ -28,10 +29,21 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._converter import ArrayConverter
-from dappled._fallback import adopt, dressed
-from dappled._tables import FOREIGN
+from dappled._fallback import adopt, dressed, shadow
+from dappled._line import called_by_user
+from dappled._tables import FOREIGN, GATHERED, REBOUND_GATHERING
 
 _made: dict[Any, Any] = {}
+# Quick ways that may be refused: then NumPy goes on with what need not be in one place.
+_REFUSED = {"_unique_hash"}
+
+
+def _broadcast(*arrays: Any) -> Any:
+    """`numpy.broadcast`, which is asked for shapes alone."""
+    return numpy.broadcast(*shadow(arrays))
+
+
+_CLASSES = {"_array_converter": ArrayConverter, "broadcast": _broadcast}
 
 
 def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
@@ -39,7 +51,15 @@ def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
     code = in_python(function)
     if code is None:
         return adopt(function, module)
-    return dressed(_copy(code), function, module)
+    way = GATHERED if function.__name__ in REBOUND_GATHERING else None
+    return dressed(_copy(code), function, module, way)
+
+
+def apart(function: Any) -> Callable[..., Any]:
+    """A rebound function to which others, when they are rebound, are not led: ours is better."""
+    made = rebound(function)
+    _made.pop(in_python(function), None)
+    return made
 
 
 def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
@@ -47,20 +67,20 @@ def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
     inner = rebound(function, module)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        result = inner(*args, **kwargs)
+        result = called_by_user(inner, *args, **kwargs)  # what it warns of is the user's line
         return core.wrap(result) if type(result) is numpy.ndarray else result
 
-    return dressed(call, function, module)
+    return dressed(call, function, module, vars(inner)["__way__"])
 
 
 def on_ranks(function: Any, module: str = "dappled") -> Callable[..., Any]:
     """A function that is rebound where there are several ranks, and NumPy's on one."""
-    alone, inner = adopt(function, module), rebound(function, module)
+    alone, inner = adopt(function, module), rewrapped(function, module)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return (alone if core.ranks() == 1 else inner)(*args, **kwargs)
 
-    return dressed(call, function, module)
+    return dressed(call, function, module, vars(inner)["__way__"])
 
 
 def in_python(function: Any) -> types.FunctionType | None:
@@ -99,7 +119,7 @@ def _value(value: Any) -> Any:
     if isinstance(getattr(value, "__self__", None), numpy.ufunc):
         return getattr(_value(value.__self__), value.__name__)
     if isinstance(value, type):
-        return ArrayConverter if value.__name__ == "_array_converter" else value
+        return _CLASSES.get(value.__name__, value)
     if not callable(value):
         return value
     return _function(value)
@@ -109,6 +129,8 @@ def _function(value: Any) -> Any:
     name = getattr(value, "__name__", "")
     if name in FOREIGN or not _is_numpys(getattr(value, "__module__", None) or "numpy"):
         return value
+    if name in _REFUSED:
+        return lambda *args, **kwargs: NotImplemented
     if isinstance(value, numpy.ufunc):
         return ufuncs[name] if name in ufuncs else adopt(value)
     if in_python(value) in _made:

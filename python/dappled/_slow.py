@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from dappled import _choosing, _items
+from dappled import _choosing, _indexing, _items, _taking
 from dappled._array import core, ndarray
 from dappled._crossing import Crossing
 from dappled._line import called_by_user, warn, warn_at
@@ -58,6 +58,9 @@ def getitem(array: Any, key: Any) -> Any:
     """What a key selects that is not basic, or of an array that NumPy holds."""
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
         return found
+    for ours in (_taking.getitem, _indexing.getitem):
+        if (found := ours(array, key)) is not NotImplemented:
+            return found
     crossing = Crossing("ndarray.__getitem__", writeable=True)
     return crossing.back(crossing.over(array)[crossing.over(key)])
 
@@ -70,6 +73,9 @@ def setitem(array: Any, key: Any, value: Any) -> None:
         cast = _items.astype(value, array.dtype)
         if cast is not NotImplemented:
             array[key] = cast
+            return
+    for ours in (_taking.setitem, _indexing.setitem):
+        if ours(array, key, value) is not NotImplemented:
             return
     crossing = Crossing("ndarray.__setitem__")
     memory = crossing.over(array, written=True)
@@ -132,7 +138,8 @@ def set_attribute(array: Any, name: str, value: Any) -> None:
 
 def item(array: Any, args: tuple[Any, ...]) -> Any:
     """`item` by an index, or NumPy's error."""
-    if array._items and (found := _items.item(array, args)) is not NotImplemented:
+    pieces = array._items or in_pieces(array)
+    if pieces and (found := _items.item(array, args)) is not NotImplemented:
         return found
     return Crossing("ndarray.item").over(array).item(*args)
 

@@ -119,10 +119,14 @@ fn small_enough(value: Scalar, target: DType) -> bool {
         && (number >= 0.0 || target.kind() == Kind::Signed)
 }
 
+/// Elements of a key from which on threads take what it selects.
+const LARGE: usize = 1 << 17;
+
 /// What an array of places or of truths selects, by NumPy, where all is here: always a copy.
 fn taken<'py>(own: &NdArray, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let (py, key) = (key.py(), key.cast_exact::<NdArray>().ok());
-    let key = key.and_then(|key| key.get().array()).filter(|key| !key.shape().is_empty());
+    let small = |key: &&Array| !key.shape().is_empty() && key.view().len() < LARGE;
+    let key = key.and_then(|key| key.get().array()).filter(small);
     match (own.array(), key) {
         (Some(own), Some(key)) if session(py)?.fabric().size() == 1 => {
             fresh(lent(py, own, None, false)?.get_item(lent(py, key, None, false)?)?)

@@ -30,6 +30,8 @@ mod scalars;
 mod session;
 mod shapes;
 mod slow;
+mod sorting;
+mod taking;
 mod ufunc;
 
 use pyo3::prelude::*;
@@ -61,6 +63,18 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ranks::ranks, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::rank, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::gather, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::exchange, module)?)?;
+    module.add_function(wrap_pyfunction!(taking::take_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(taking::put_items, module)?)?;
+    module.add_function(wrap_pyfunction!(taking::count_chosen, module)?)?;
+    module.add_function(wrap_pyfunction!(taking::compress, module)?)?;
+    module.add_function(wrap_pyfunction!(taking::places, module)?)?;
+    module.add_function(wrap_pyfunction!(sorting::merge_sorted, module)?)?;
+    module.add_function(wrap_pyfunction!(sorting::argsort, module)?)?;
+    module.add_function(wrap_pyfunction!(sorting::within, module)?)?;
+    module.add_function(wrap_pyfunction!(sorting::extent, module)?)?;
+    module.add_function(wrap_pyfunction!(sorting::count_numbers, module)?)?;
+    module.add_function(wrap_pyfunction!(sorting::count_between, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::leave, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::set_local, module)?)?;
     module.add_function(wrap_pyfunction!(session::sync, module)?)?;

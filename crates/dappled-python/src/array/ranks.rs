@@ -2,6 +2,7 @@
 
 use std::sync::Once;
 
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -72,6 +73,20 @@ pub fn gather<'py>(
     let session = session(py)?;
     let all = exclusive(py, usize::MAX, || session.gather(what, bytes))?;
     Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
+}
+
+/// Sends to every rank what is meant for it, and gives what every rank has for this one. Collective.
+#[pyfunction]
+pub fn exchange<'py>(
+    py: Python<'py>,
+    what: &str,
+    sends: Vec<PyReadonlyArray1<'py, u8>>,
+) -> PyResult<Vec<Bound<'py, PyArray1<u8>>>> {
+    let session = session(py)?;
+    let bytes = |sent: &PyReadonlyArray1<'py, u8>| Ok(sent.as_slice()?.to_vec());
+    let sends: Vec<Vec<u8>> = sends.iter().map(bytes).collect::<PyResult<_>>()?;
+    let all = exclusive(py, usize::MAX, || session.exchange(what, sends))?;
+    Ok(all.into_iter().map(|bytes| PyArray1::from_vec(py, bytes)).collect())
 }
 
 /// From now on, or no more, what all ranks would have to do together is an error.

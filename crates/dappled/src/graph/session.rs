@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dappled_fabric::{Fabric, Place, Tag};
+use dappled_fabric::{Fabric, Place, Sends, Tag};
 use dappled_kernels::{DType, Flags, Interpreter, Program, Variant};
 use dappled_protocol::Distribution;
 
@@ -174,6 +174,20 @@ impl Session {
     pub fn gather(&self, what: &str, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, GraphError> {
         let tag = self.next(what, what, String::new)?;
         Ok(self.fabric().gather_all(tag, bytes).map_err(RunError::from)?)
+    }
+
+    /// Sends to every rank what is meant for it, and gives what every rank has for this one, both in
+    /// the order of the ranks. Collective.
+    pub fn exchange(&self, what: &str, sends: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, GraphError> {
+        let tag = self.next(what, (what, "to each"), String::new)?;
+        let own = self.fabric().rank();
+        let mut to_others: Sends = (0..).zip(sends).collect();
+        let (_, kept) = to_others.remove(own as usize);
+        let awaited = to_others.iter().map(|&(peer, _)| (peer, None)).collect();
+        let received = self.fabric().start(tag, to_others, awaited).wait();
+        let mut all = received.map_err(RunError::from)?;
+        all.insert(own as usize, kept);
+        Ok(all)
     }
 
     /// The next operation on arrays in pieces. Every rank does the same: a hash of what is done is

@@ -1,0 +1,118 @@
+//! Elements of NumPy's arrays by their order and number: contiguous memory, on all threads.
+
+use dappled_sorting::order::Key;
+use dappled_sorting::{count, histogram, merge, rank, select};
+use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1};
+use pyo3::prelude::*;
+
+use super::exclusive::exclusive;
+use super::taking::first_of;
+
+/// Merges two sorted arrays into `out`; of what is equal, the first array's comes first.
+#[pyfunction]
+pub fn merge_sorted<'py>(
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+    out: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    let wide = [merged::<f64>, merged::<i64>, merged::<f32>, merged::<i32>, merged::<u64>];
+    let narrow = [merged::<u32>, merged::<i16>, merged::<u16>, merged::<i8>, merged::<u8>];
+    first_of(&[wide, narrow].concat(), |attempt| attempt(a, b, out))
+}
+
+fn merged<'py, T: Element + Key>(
+    a: &Bound<'py, PyAny>,
+    b: &Bound<'py, PyAny>,
+    out: &Bound<'py, PyAny>,
+) -> PyResult<Option<()>> {
+    let py = a.py();
+    let Ok(a) = a.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
+    let b = b.extract::<PyReadonlyArray1<'py, T>>()?;
+    let mut out = out.extract::<PyReadwriteArray1<'py, T>>()?;
+    let (a, b, out) = (a.as_slice()?, b.as_slice()?, out.as_slice_mut()?);
+    exclusive(py, out.len(), || Ok(merge::merge(a, b, out))).map(Some)
+}
+
+/// The places of elements in their order; of equal ones, the first first.
+#[pyfunction]
+pub fn argsort<'py>(values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let attempts = [ranked::<f64>, ranked::<i64>, ranked::<f32>, ranked::<i32>, ranked::<u64>];
+    let attempts = [&attempts[..], &[ranked::<u32>]].concat();
+    first_of(&attempts, |attempt| attempt(values))
+}
+
+fn ranked<'py, T: Element + Key>(
+    values: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
+    let py = values.py();
+    let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
+    let values = values.as_slice()?;
+    let made = PyArray1::<i64>::zeros(py, values.len(), false);
+    {
+        let mut order = made.readwrite();
+        let order = order.as_slice_mut()?;
+        exclusive(py, values.len(), || Ok(rank::argsort(values, order)))?;
+    }
+    Ok(Some(made))
+}
+
+/// How many elements come before a range, how many are NaN, and those in the range.
+#[pyfunction]
+pub fn within<'py>(
+    values: &Bound<'py, PyAny>,
+    low: &Bound<'py, PyAny>,
+    high: &Bound<'py, PyAny>,
+) -> PyResult<(usize, usize, Bound<'py, PyAny>)> {
+    let attempts = [found::<f64>, found::<f32>, found::<i64>, found::<i32>, found::<u64>];
+    first_of(&attempts, |attempt| attempt(values, low, high))
+}
+
+type Found<'py> = (usize, usize, Bound<'py, PyAny>);
+
+fn found<'py, T>(
+    values: &Bound<'py, PyAny>,
+    low: &Bound<'py, PyAny>,
+    high: &Bound<'py, PyAny>,
+) -> PyResult<Option<Found<'py>>>
+where
+    T: Element + Key + for<'a> FromPyObject<'a, 'py>,
+{
+    let py = values.py();
+    let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
+    let (Ok(low), Ok(high)) = (low.extract::<T>(), high.extract::<T>()) else { return Ok(None) };
+    let values = values.as_slice()?;
+    let within = exclusive(py, values.len(), || Ok(select::within(values, low, high)))?;
+    Ok(Some((within.before, within.nans, PyArray1::from_vec(py, within.found).into_any())))
+}
+
+/// The least and the greatest of whole numbers; None of none.
+#[pyfunction]
+pub fn extent(py: Python<'_>, values: PyReadonlyArray1<'_, i64>) -> PyResult<Option<(i64, i64)>> {
+    let values = values.as_slice()?;
+    exclusive(py, values.len(), || Ok(count::extent(values)))
+}
+
+/// How often each of so many numbers occurs, from `first` on; none is beyond.
+#[pyfunction]
+pub fn count_numbers<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray1<'py, i64>,
+    first: i64,
+    length: usize,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let values = values.as_slice()?;
+    let counts = exclusive(py, values.len(), || Ok(count::count(values, first, length)))?;
+    Ok(PyArray1::from_vec(py, counts))
+}
+
+/// How many values fall between edges that are equally far apart.
+#[pyfunction]
+pub fn count_between<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray1<'py, f64>,
+    edges: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let (values, edges) = (values.as_slice()?, edges.as_slice()?);
+    let counts = exclusive(py, values.len(), || Ok(histogram::histogram(values, edges)))?;
+    Ok(PyArray1::from_vec(py, counts))
+}

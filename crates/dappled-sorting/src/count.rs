@@ -1,0 +1,38 @@
+//! How often each number occurs.
+
+use rayon::prelude::*;
+
+use crate::CHUNK;
+
+/// The least and the greatest; None of none.
+pub fn extent(values: &[i64]) -> Option<(i64, i64)> {
+    let wider = |(low, high): (i64, i64), &value: &i64| (low.min(value), high.max(value));
+    let ends = |values: &[i64]| values.iter().fold((i64::MAX, i64::MIN), wider);
+    let widest = |one: (i64, i64), other: (i64, i64)| (one.0.min(other.0), one.1.max(other.1));
+    values.par_chunks(CHUNK).map(ends).reduce_with(widest)
+}
+
+/// How often each of so many numbers occurs, from `first` on; none is beyond.
+///
+/// ```
+/// assert_eq!(dappled_sorting::count::count(&[5, 7, 5], 5, 3), [2, 0, 1]);
+/// ```
+pub fn count(values: &[i64], first: i64, length: usize) -> Vec<i64> {
+    // Each thread has counts of its own: fewer threads where there is more to count in than to count.
+    let most = values.len().div_ceil(length.max(CHUNK));
+    let threads = rayon::current_num_threads().min(most).max(values.len() >> 32);
+    let size = values.len().div_ceil(threads.max(1)).max(1);
+    let counted: Vec<Vec<u32>> =
+        values.par_chunks(size).map(|values| part(values, first, length)).collect();
+    let sum = |at: usize| counted.iter().map(|counts| i64::from(counts[at])).sum();
+    (0..length).into_par_iter().with_min_len(CHUNK).map(sum).collect()
+}
+
+fn part(values: &[i64], first: i64, length: usize) -> Vec<u32> {
+    let mut counts = vec![0_u32; length];
+    for &value in values {
+        let count = &mut counts[value.wrapping_sub(first) as usize];
+        *count = count.wrapping_add(1);
+    }
+    counts
+}

@@ -1,0 +1,26 @@
+//! Elements taken, put, chosen, sorted and counted by their values or by places that are values: what
+//! no fused loop does. Plain slices in, plain slices out, on all threads; knows no arrays and no ranks.
+//!
+//! Values are ordered as NumPy orders them ([`order::Key`]): NaN comes last, and -0.0 is 0.0.
+
+#![forbid(unsafe_code)]
+
+pub mod compact;
+pub mod count;
+pub mod histogram;
+pub mod merge;
+pub mod order;
+pub mod put;
+pub mod rank;
+pub mod select;
+pub mod take;
+
+/// Elements that one thread does at a time: enough to make starting it cheap.
+const CHUNK: usize = 1 << 15;
+
+/// The place among so many elements that an index means, which may count from the end. What is too
+/// large or too small becomes a place that there is not.
+#[inline(always)]
+fn place(index: i64, length: usize) -> usize {
+    (if index < 0 { index.wrapping_add(length as i64) } else { index }) as usize
+}

@@ -1,0 +1,151 @@
+//! Long slices, which are shared among threads, against what one thread would do.
+
+use dappled_sorting::order::Key;
+use dappled_sorting::take::OutOfRange;
+use dappled_sorting::{compact, count, histogram, merge, put, rank, select, take};
+use proptest::prelude::*;
+
+const MOST: usize = 300_000;
+
+/// Numbers that look random, the same for the same seed.
+fn numbers(seed: u64, length: usize) -> Vec<u64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+fn floats(seed: u64, length: usize) -> Vec<f64> {
+    let special = |number: u64| match number % 97 {
+        0 => f64::NAN,
+        1 => -0.0,
+        2 => 0.0,
+        3 => f64::NEG_INFINITY,
+        _ => (number % 2001) as f64 - 1000.0,
+    };
+    numbers(seed, length).into_iter().map(special).collect()
+}
+
+fn keys(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| value.key()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn rows_are_those_of_the_indices(seed: u64, rows in 1..MOST, width in 1..4_usize) {
+        let from = numbers(seed, rows * width);
+        let at: Vec<i64> = numbers(seed ^ 5, MOST / 4)
+            .into_iter()
+            .map(|number| (number % (2 * rows as u64)) as i64 - rows as i64)
+            .collect();
+        let mut out = vec![0; at.len() * width];
+        prop_assert_eq!(take::take(&from, width, &at, &mut out), Ok(()));
+        for (&index, row) in at.iter().zip(out.chunks(width)) {
+            let place = index.rem_euclid(rows as i64) as usize * width;
+            prop_assert_eq!(row, &from[place..place + width]);
+        }
+    }
+
+    #[test]
+    fn the_first_wrong_index_is_told(length in 1..MOST, wrong in 0..MOST, more in 0..MOST) {
+        let mut at = vec![0; wrong + more + 1];
+        at[wrong] = length as i64;
+        at[wrong + more] = -(length as i64) - 1;
+        let told = Err(OutOfRange(wrong));
+        prop_assert_eq!(take::take(&vec![1; length], 1, &at, &mut vec![0; at.len()]), told);
+        let mut target = vec![1; length];
+        prop_assert_eq!(put::put(&mut target, &at, &[2]), told);
+        prop_assert!(target.iter().all(|&value| value == 1));
+    }
+
+    #[test]
+    fn the_last_value_stays(seed: u64, length in 1..5000_usize, count in 0..MOST) {
+        let places = numbers(seed, count).into_iter().map(|number| number as usize % length);
+        let at: Vec<i64> = places.map(|place| place as i64).collect();
+        let values: Vec<usize> = (1..=count).collect();
+        let mut target = vec![0; length];
+        put::put(&mut target, &at, &values).unwrap();
+        let mut expected = vec![0; length];
+        at.iter().zip(&values).for_each(|(&place, &value)| expected[place as usize] = value);
+        prop_assert_eq!(target, expected);
+    }
+
+    #[test]
+    fn what_is_chosen_keeps_its_order(seed: u64, length in 0..MOST, share in 0..101_u64) {
+        let values = numbers(seed, length);
+        let mask: Vec<bool> = values.iter().map(|value| value % 101 < share).collect();
+        let expected: Vec<u64> = values.iter().copied().filter(|value| value % 101 < share).collect();
+        prop_assert_eq!(compact::count(&mask), expected.len());
+        let (mut out, mut places) = (vec![0; expected.len()], vec![0; expected.len()]);
+        compact::compact(&mask, &values, &mut out);
+        compact::places(&mask, &mut places);
+        let found: Vec<u64> = places.iter().map(|&place| values[place as usize]).collect();
+        prop_assert_eq!(&out, &expected);
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn merged_is_sorted(seed: u64, one in 0..MOST, other in 0..MOST) {
+        let (mut a, mut b) = (floats(seed, one), floats(seed ^ 7, other));
+        a.sort_by_key(|value| value.key());
+        b.sort_by_key(|value| value.key());
+        let mut out = vec![0.0; one + other];
+        merge::merge(&a, &b, &mut out);
+        let mut expected = [a, b].concat();
+        expected.sort_by_key(|value| value.key());
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        prop_assert_eq!(bits(&out), bits(&expected));
+    }
+
+    #[test]
+    fn the_order_is_stable(seed: u64, length in 0..MOST) {
+        let values = floats(seed, length);
+        let mut order = vec![0; length];
+        rank::argsort(&values, &mut order);
+        let keys = keys(&values);
+        let mut expected: Vec<i64> = (0..length as i64).collect();
+        expected.sort_by_key(|&place| keys[place as usize]);
+        prop_assert_eq!(order, expected);
+    }
+
+    #[test]
+    fn all_within_a_range_are_found(seed: u64, length in 0..MOST, low in -900..900, more in 0..90) {
+        let values = floats(seed, length);
+        let (low, high) = (f64::from(low), f64::from(low + more));
+        let within = select::within(&values, low, high);
+        let count = |wanted: &dyn Fn(f64) -> bool| values.iter().filter(|&&one| wanted(one)).count();
+        prop_assert_eq!(within.before, count(&|one| one < low));
+        prop_assert_eq!(within.nans, count(&|one| one.is_nan()));
+        prop_assert_eq!(within.found.len(), count(&|one| low <= one && one <= high));
+    }
+
+    #[test]
+    fn counts_add_up(seed: u64, length in 1..MOST, bins in 1..1000_usize) {
+        let places: Vec<i64> =
+            numbers(seed, length).into_iter().map(|number| (number % bins as u64) as i64 - 3).collect();
+        let mut expected = vec![0; bins];
+        places.iter().for_each(|&place| expected[(place + 3) as usize] += 1);
+        prop_assert_eq!(count::count(&places, -3, bins), expected);
+        let ends = (places.iter().min().copied().unwrap(), places.iter().max().copied().unwrap());
+        prop_assert_eq!(count::extent(&places), Some(ends));
+    }
+
+    #[test]
+    fn each_value_is_in_its_bin(seed: u64, length in 0..MOST, bins in 1..300_usize) {
+        let values = floats(seed, length);
+        let edges: Vec<f64> =
+            (0..=bins).map(|edge| -500.0 + 1000.0 * edge as f64 / bins as f64).collect();
+        let mut expected = vec![0; bins];
+        for &value in values.iter().filter(|&&value| (-500.0..=500.0).contains(&value)) {
+            let above = edges.partition_point(|&edge| edge <= value);
+            expected[(above - 1).min(bins - 1)] += 1;
+        }
+        prop_assert_eq!(histogram::histogram(&values, &edges), expected);
+    }
+}

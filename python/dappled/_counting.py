@@ -1,0 +1,135 @@
+"""Counting: bincount and histogram. Ranks count what they have, threads too; counts are summed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from dappled import _rows
+from dappled._array import core, empty, ndarray
+from dappled._creation import asarray
+from dappled._native import native
+from dappled._piecewise import agreed, in_pieces
+from dappled._rebind import rebound
+from dappled._taking import is_large
+from dappled._threads import plain
+from dappled.protocol import Distribution
+
+# Counts that each of several threads may have of its own.
+_MOST = 1 << 26
+
+
+@native(numpy.bincount)
+def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
+    if in_pieces(weights) and core.ranks() > 1:
+        x = asarray(x)
+    if not isinstance(x, ndarray) or x.ndim != 1 or x.dtype.kind not in "iub" or not x.size:
+        return NotImplemented
+    if not isinstance(minlength, int | numpy.integer) or minlength < 0 or x.dtype == numpy.uint64:
+        return NotImplemented
+    if core.ranks() == 1:
+        return _count_on_threads(x, int(minlength)) if weights is None else NotImplemented
+    if not any(map(in_pieces, (x, weights))) or not _fits(weights, x.shape):
+        return NotImplemented
+    return _count_on_ranks(x, weights, int(minlength))
+
+
+def _fits(weights: Any, shape: tuple[int, ...]) -> bool:
+    if weights is None:
+        return True
+    given = asarray(weights)
+    return given.shape == shape and numpy.can_cast(given.dtype, float, "safe")
+
+
+def _count_on_threads(x: Any, minlength: int) -> Any:
+    if not is_large(x) or x.dtype.kind == "b":
+        return NotImplemented
+    values = plain(x).astype(numpy.int64, copy=False)
+    low, high = core.extent(values)
+    length = max(high + 1, minlength)
+    if low < 0 or length > min(len(values), _MOST):
+        return NotImplemented
+    return core.wrap(core.count_numbers(values, 0, length), True)
+
+
+def _count_on_ranks(x: Any, weights: Any, minlength: int) -> Any:
+    low, high = int(x.min()), int(x.max())
+    if low < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    piece = _rows.rows(x)
+    weigh = None if weights is None else _rows.rows(asarray(weights))
+    counts = numpy.bincount(piece, weigh, max(high + 1, minlength))
+    return summed(counts)
+
+
+def summed(counts: Any) -> Any:
+    """The sum of what ranks have counted. Collective."""
+    ranks = core.ranks()
+    if ranks == 1:
+        return core.wrap(counts, True)
+    pieces = Distribution((ranks, *counts.shape), "b" + "n" * counts.ndim, nprocs=ranks)
+    parts = core.from_piece(pieces, _rows.solid(counts[None]), True)
+    return core.reduce(parts, "add", 0, counts.dtype)
+
+
+@native(numpy.histogramdd)
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    columns = sample if isinstance(sample, list | tuple) else (sample,)
+    if core.ranks() == 1 or not any(map(in_pieces, columns)):
+        return NotImplemented
+    points = sample if isinstance(sample, ndarray) else _points(columns)
+    return rebound(numpy.histogramdd)(points, bins, range, density, weights)
+
+
+def _points(columns: Any) -> Any:
+    """Points, whose coordinates are in columns."""
+    given = [asarray(column) for column in columns]
+    made = empty((len(given[0]), len(given)), numpy.result_type(*(one.dtype for one in given)))
+    for place, column in enumerate(given):
+        made[:, place] = column
+    return made
+
+
+@native(numpy.histogram)
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    spread = core.ranks() > 1 and in_pieces(a)
+    if not isinstance(a, ndarray) or not (spread or is_large(a)) or isinstance(bins, str):
+        return NotImplemented
+    if a.dtype.kind not in "iuf" or not a.size or (weights is not None and not spread):
+        return NotImplemented
+    edges = _edges(a, bins, range)
+    counts = _histogram(a, bins, edges, weights)
+    if counts is NotImplemented:
+        return NotImplemented
+    if density:
+        widths = numpy.array(numpy.diff(edges), float)
+        counts = counts / widths / counts.sum()
+    return counts, core.wrap(edges)
+
+
+def _edges(a: Any, bins: Any, range: Any) -> Any:
+    """NumPy's edges, which depend on the least and greatest value alone; or its error."""
+    over = core.unwrap(bins) if isinstance(bins, ndarray) else bins
+    if numpy.ndim(over) or range is not None:
+        return numpy.histogram_bin_edges(numpy.empty(0, a.dtype), over, range)
+    ends = numpy.array([a.min(), a.max()], a.dtype)
+    return numpy.histogram_bin_edges(ends, over)
+
+
+def _histogram(a: Any, bins: Any, edges: Any, weights: Any) -> Any:
+    equal = not numpy.ndim(bins)
+    ends = (edges[0], edges[-1]) if equal else None
+    if core.ranks() == 1:
+        if not equal or a.dtype != float or edges.dtype != float:
+            return NotImplemented
+        return core.wrap(core.count_between(plain(a), edges), True)
+    piece = _rows.rows(a.reshape(-1))
+    weigh = None if weights is None else _rows.rows(asarray(weights).reshape(-1))
+    over = bins if equal else edges
+    counts, _ = agreed(lambda: numpy.histogram(piece, over, ends, weights=weigh))
+    return summed(counts)

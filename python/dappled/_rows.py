@@ -1,0 +1,129 @@
+"""Arrays in pieces as rows: each rank has rows that follow one another, and sends them by number.
+
+The rows of a rank are NumPy's array, with which NumPy computes. What depends on values (how many
+are chosen, who needs what) is agreed on by exchanging numbers first.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy
+
+from dappled._array import core
+from dappled.protocol import Distribution
+
+
+@functools.lru_cache(1000)
+def starts(length: int) -> Any:
+    """Where the rows of each rank begin, and at last where they end, of so many in all."""
+    blocks = Distribution((length,), "b", nprocs=core.ranks())
+    lengths = [blocks.local_shape(rank)[0] for rank in range(core.ranks())]
+    return numpy.concatenate([[0], numpy.cumsum(lengths)])
+
+
+def rows(array: Any) -> Any:
+    """This rank's rows of an array, in memory that nobody else has."""
+    return array.redistribute(row_blocks(array.shape)).local
+
+
+def own_start(length: int) -> int:
+    """The number of this rank's first row, of so many in all."""
+    return int(starts(length)[core.rank()])
+
+
+def row_blocks(shape: tuple[int, ...]) -> Any:
+    """Blocks of whole rows."""
+    return Distribution(shape, "b" + "n" * (len(shape) - 1), nprocs=core.ranks())
+
+
+def from_rows(piece: Any, length: int) -> Any:
+    """Our array of so many rows, from those that this rank has in blocks of rows."""
+    return settled(core.from_piece(row_blocks((length, *piece.shape[1:])), solid(piece), True))
+
+
+def solid(piece: Any) -> Any:
+    """A piece in memory of its own, in C order."""
+    own = piece.flags.c_contiguous and piece.flags.owndata and piece.flags.writeable
+    return piece if own else piece.copy(order="C")
+
+
+def lengths(piece: Any) -> Any:
+    """How many rows each rank has. Collective."""
+    sent = core.gather("lengths", numpy.int64(len(piece)).tobytes())
+    return numpy.array([numpy.frombuffer(one, numpy.int64)[0] for one in sent])
+
+
+def joined_rows(piece: Any) -> Any:
+    """Our array of the rows that ranks happen to have, in the order of the ranks."""
+    bounds = numpy.concatenate([[0], numpy.cumsum(lengths(piece))])
+    shape = (int(bounds[-1]), *piece.shape[1:])
+    if not shape[0]:
+        return core.wrap(numpy.empty(shape, piece.dtype))
+    return settled(core.from_piece(uneven(shape, bounds), solid(piece), True))
+
+
+def uneven(shape: tuple[int, ...], bounds: Any) -> Any:
+    """Blocks of rows between these bounds."""
+    grid = (core.ranks(), *(1 for _ in shape[1:]))
+    limits = [bounds.tolist(), *(None for _ in shape[1:])]
+    kinds = "b" + "n" * (len(shape) - 1)
+    return Distribution(shape, kinds, grid_shape=grid, bounds=limits)
+
+
+def settled(array: Any) -> Any:
+    """An array where an array of its shape lies if nobody says."""
+    blocks = core.blocks(array.shape, array.itemsize)
+    wanted = core.placed("n" * array.ndim, array.shape) if blocks is None else blocks
+    return array if array.distribution == wanted else array.redistribute(wanted)
+
+
+def sent(what: str, parts: list[Any]) -> list[Any]:
+    """What every rank has for this one, if it has `parts` for each. Collective."""
+    like = parts[0]
+    raw = [numpy.ascontiguousarray(part).reshape(-1).view("u1") for part in parts]
+    width = like.dtype.itemsize * int(numpy.prod(like.shape[1:], dtype=int))
+    came = core.exchange(what, raw)
+    shapes = [(len(bytes) // width if width else 0, *like.shape[1:]) for bytes in came]
+    return [
+        bytes.view(like.dtype).reshape(shape) for bytes, shape in zip(came, shapes, strict=True)
+    ]
+
+
+class Routes:
+    """The way of elements to the ranks that they are meant for, and of answers back."""
+
+    def __init__(self, what: str, owners: Any) -> None:
+        kind = numpy.uint16 if core.ranks() < 1 << 16 else numpy.int64
+        self._what = what
+        self._order = numpy.argsort(owners.astype(kind), kind="stable")  # which is a radix sort
+        counts = numpy.bincount(owners, minlength=core.ranks())
+        self._cuts = numpy.cumsum(counts)[:-1]
+        self._came = numpy.zeros(0, int)
+
+    def there(self, column: Any) -> Any:
+        """Elements sent: those that come here, in the order of ranks and there of elements."""
+        parts = sent(self._what, numpy.split(column[self._order], self._cuts))
+        self._came = numpy.cumsum([len(part) for part in parts])[:-1]
+        return numpy.concatenate(parts)
+
+    def back(self, answers: Any) -> Any:
+        """An answer to each that came, sent back: in the order of what was sent."""
+        parts = sent(self._what, numpy.split(answers, self._came))
+        found = numpy.concatenate(parts)
+        made = numpy.empty_like(found)
+        made[self._order] = found
+        return made
+
+
+def routes(what: str, numbers: Any, length: int) -> Routes:
+    """The way to the ranks that have these rows of so many."""
+    return Routes(what, numpy.searchsorted(starts(length)[1:], numbers, side="right"))
+
+
+def taken(piece: Any, length: int, numbers: Any) -> Any:
+    """Rows of an array by their numbers: `piece` has this rank's of so many. Collective."""
+    way = routes("rows by number", numbers, length)
+    asked = way.there(numbers) - own_start(length)
+    return way.back(piece[asked])

@@ -1,0 +1,292 @@
+"""Elements by their places: take, put, compress, nonzero and their like.
+
+On several ranks they are keys with arrays in them; in one process, large arrays are done by the
+core on all threads. What is rare is NumPy's.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from dappled import _rows
+from dappled._array import core, empty, is_moved, ndarray
+from dappled._creation import asarray
+from dappled._native import native
+from dappled._piecewise import applied, in_pieces
+from dappled._threads import LARGE, as_bytes, plain, readable
+
+_METHODS = "dappled.ndarray"
+
+
+def is_large(array: Any) -> bool:
+    """Whether threads are worth starting for an array that is all in this process."""
+    ours = isinstance(array, ndarray) and core.ranks() == 1 and array._held is None
+    return ours and array.size >= LARGE
+
+
+def getitem(array: Any, key: Any) -> Any:
+    """What a mask or an array of numbers selects, in one process; NotImplemented if NumPy is to."""
+    key = key[0] if type(key) is tuple and len(key) == 1 else key
+    if not isinstance(key, ndarray) or not (is_large(array) and is_large(key)):
+        return NotImplemented
+    if key.dtype == bool and key.shape == array.shape:
+        return _chosen(plain(array), plain(key))
+    return _rows_of(array, key) if key.dtype.kind in "iu" else NotImplemented
+
+
+def _chosen(values: Any, mask: Any) -> Any:
+    if (source := readable(values)) is None:
+        return NotImplemented
+    made = numpy.empty(core.count_chosen(mask), values.dtype)
+    core.compress(mask, source, made.view(source.dtype))
+    return core.wrap(made, True)
+
+
+def places(mask: Any) -> Any:
+    """The places that a mask chooses, in NumPy's array."""
+    made = numpy.empty(core.count_chosen(mask), numpy.int64)
+    core.places(mask, made)
+    return made
+
+
+def _rows_of(array: Any, key: Any) -> Any:
+    memory = core.unwrap(array)
+    source = readable(memory.reshape(-1)) if memory.flags.c_contiguous else None
+    if source is None or not array.size:
+        return NotImplemented
+    numbers = plain(key).astype(numpy.int64, copy=False)
+    made = numpy.empty((*key.shape, *array.shape[1:]), array.dtype)
+    width = array.size // len(array)
+    wrong = core.take_rows(source, width, numbers, made.reshape(-1).view(source.dtype))
+    if wrong is not None:  # NumPy has words for it
+        return NotImplemented
+    return core.wrap(made, True)
+
+
+def setitem(array: Any, key: Any, value: Any) -> Any:
+    """Writes at an array of numbers, in one process; NotImplemented if NumPy is to."""
+    key = key[0] if type(key) is tuple and len(key) == 1 else key
+    large = isinstance(key, ndarray) and is_large(array) and is_large(key) and array.ndim == 1
+    if not large or key.dtype.kind not in "iu" or not array._writeable:
+        return NotImplemented
+    given = _values(value, array.dtype, key.shape)
+    target = None if given is None else as_bytes(core.unwrap(array, writeable=True))
+    if target is None or numpy.may_share_memory(target, given):
+        return NotImplemented
+    numbers = plain(key).astype(numpy.int64, copy=False)
+    wrong = core.put_items(target, numbers, given.view(target.dtype))
+    return None if wrong is None else NotImplemented
+
+
+def _values(value: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
+    """Values in a dtype, as many as there are numbers, or one; None where NumPy is to be asked."""
+    if isinstance(value, ndarray | numpy.ndarray):
+        if value.dtype != dtype or value.shape not in ((), (1,), shape):
+            return None
+        return plain(asarray(value))
+    if type(value) not in (bool, int, float):
+        return None
+    made = numpy.empty(1, dtype)
+    made[0] = value
+    return made
+
+
+def _nonzero(a: Any) -> Any:
+    if not isinstance(a, ndarray) or not a.ndim:
+        return NotImplemented
+    if is_large(a):
+        found = places(plain(a if a.dtype == bool else a != 0))
+        if a.ndim == 1:
+            return (core.wrap(found, True),)
+        return tuple(core.wrap(one.copy(), True) for one in numpy.unravel_index(found, a.shape))
+    if not in_pieces(a) or not is_moved(a.dtype):
+        return NotImplemented
+    piece = _rows.rows(a.reshape(-1))
+    found = numpy.flatnonzero(piece) + _rows.own_start(a.size)
+    return tuple(_rows.joined_rows(one) for one in numpy.unravel_index(found, a.shape))
+
+
+nonzero = native(numpy.nonzero)(_nonzero)
+
+
+@native(numpy.argwhere)
+def argwhere(a: Any) -> Any:
+    if core.ranks() == 1 or not in_pieces(a) or not a.ndim:
+        return NotImplemented
+    found = nonzero(a)
+    made = empty((len(found), len(found[0])), numpy.intp)
+    for place, numbers in enumerate(found):
+        made[place] = numbers
+    return made.T
+
+
+def _axis(a: Any, axis: Any) -> int | None:
+    """Which axis is meant; None if there is none such."""
+    if not hasattr(axis, "__index__") or not -a.ndim <= operator.index(axis) < a.ndim:
+        return None
+    return range(a.ndim)[operator.index(axis)]
+
+
+def _numbers(indices: Any) -> Any:
+    """An array of whole numbers; None of what is none, or wrong."""
+    numbers = indices if isinstance(indices, ndarray) else numpy.asarray(indices)
+    return numbers if numbers.dtype.kind in "iu" else None
+
+
+def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
+    on_ranks = core.ranks() > 1 and any(map(in_pieces, (a, indices)))
+    if not (on_ranks or is_large(indices)) or out is not None or not isinstance(a, ndarray):
+        return NotImplemented
+    numbers, row = _numbers(indices), a.reshape(-1) if axis is None else a
+    at = _axis(row, 0 if axis is None else axis)
+    if numbers is None or at is None or mode not in ("raise", "wrap", "clip"):
+        return NotImplemented
+    length = row.shape[at]
+    if not length and numbers.size:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    if mode == "wrap":
+        numbers = asarray(numbers) % length
+    elif mode == "clip":
+        numbers = asarray(numbers).clip(0, length - 1)
+    if not numbers.ndim:
+        found = row[(slice(None),) * at + (int(numbers),)]
+        return found.copy() if row.ndim > 1 else found
+    found = row[(slice(None),) * at + (numbers,)]
+    return found.copy() if at else found
+
+
+take = native(numpy.take)(_take)
+
+
+def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Any:
+    if core.ranks() == 1 or not in_pieces(a) or not a._writeable:
+        return NotImplemented
+    numbers, values = _numbers(ind), asarray(v).reshape(-1)
+    if numbers is None or not values.size or not a.size:
+        return NotImplemented
+    numbers = asarray(numbers).reshape(-1)
+    if mode == "wrap":
+        numbers = numbers % a.size
+    elif mode == "clip":
+        numbers = numbers.clip(0, a.size - 1)
+    _write_flat(a, numbers, _cycled(values, numbers.size))
+    return None
+
+
+put = native(numpy.put)(_put)
+
+
+def _write_flat(a: Any, numbers: Any, values: Any) -> None:
+    """Writes into the elements of an array as if they were in one row."""
+    row = a.reshape(-1)
+    row[numbers] = values
+    if a.ndim != 1:  # on several ranks another shape is a copy
+        a[...] = row.reshape(a.shape)
+
+
+def _cycled(values: Any, size: int) -> Any:
+    """Values from the first again, as often as is needed."""
+    if len(values) == size:
+        return values
+    if len(values) == 1:
+        return values[0]
+    return values[asarray(numpy.arange(size) % len(values))]
+
+
+@native(numpy.place)
+def place(arr: Any, mask: Any, vals: Any) -> Any:
+    if core.ranks() == 1 or not in_pieces(arr) or not arr._writeable:
+        return NotImplemented
+    chosen, values = asarray(mask), asarray(vals).reshape(-1)
+    if chosen.size != arr.size or not values.size:
+        return NotImplemented
+    (numbers,) = nonzero(chosen.reshape(-1))
+    if numbers.size:
+        _write_flat(arr, numbers, _cycled(values, numbers.size).astype(arr.dtype))
+    return None
+
+
+@native(numpy.putmask)
+def putmask(a: Any, mask: Any, values: Any) -> Any:
+    if core.ranks() == 1 or not in_pieces(a) or not a._writeable:
+        return NotImplemented
+    chosen, given = asarray(mask), asarray(values).reshape(-1)
+    if chosen.size != a.size or not given.size:
+        return NotImplemented
+    (numbers,) = nonzero(chosen.reshape(-1))
+    if numbers.size:
+        _write_flat(a, numbers, given[numbers % given.size].astype(a.dtype))
+    return None
+
+
+def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    on_ranks = core.ranks() > 1 and any(map(in_pieces, (condition, a)))
+    if not (on_ranks or is_large(a)) or out is not None or not isinstance(a, ndarray):
+        return NotImplemented
+    mask = asarray(condition)
+    if mask.ndim != 1:
+        return NotImplemented
+    if axis is None and mask.dtype == bool and mask.size == a.size:
+        return a.reshape(-1)[mask]
+    (numbers,) = nonzero(mask)
+    return take(a, numbers, axis)
+
+
+compress = native(numpy.compress)(_compress)
+
+
+def _choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    given = choices if isinstance(choices, list | tuple) else None
+    if core.ranks() == 1 or given is None or out is not None:
+        return NotImplemented
+    if not any(map(in_pieces, (a, *given))):
+        return NotImplemented
+    kind = numpy.result_type(*(asarray(one).dtype for one in given))
+
+    def chosen(a: Any, *choices: Any) -> Any:
+        return numpy.choose(a, choices, mode=mode).astype(kind, copy=False)
+
+    return applied(chosen, (a, *given), {})
+
+
+choose = native(numpy.choose)(_choose)
+
+
+@native(numpy.unravel_index)
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> Any:
+    if core.ranks() == 1 or not in_pieces(indices):
+        return NotImplemented
+    return applied(lambda part: numpy.unravel_index(part, shape, order), (indices,), {})
+
+
+@native(numpy.ravel_multi_index)
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
+    parts = tuple(multi_index)
+    if core.ranks() == 1 or not any(map(in_pieces, parts)):
+        return NotImplemented
+
+    def ravelled(*parts: Any) -> Any:
+        return numpy.ravel_multi_index(parts, dims, mode, order)
+
+    return applied(ravelled, parts, {})
+
+
+def _method(name: str, ours: Callable[..., Any]) -> Any:
+    return native(getattr(numpy.ndarray, name), _METHODS)(ours)
+
+
+def _compress_method(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return _compress(condition, self, axis, out)
+
+
+METHODS = {
+    "choose": _method("choose", _choose),
+    "compress": _method("compress", _compress_method),
+    "nonzero": _method("nonzero", _nonzero),
+    "put": _method("put", _put),
+    "take": _method("take", _take),
+}

@@ -1,0 +1,60 @@
+"""NumPy on all threads: an array in parts, each done by a thread, where NumPy lets others run."""
+
+from __future__ import annotations
+
+import contextvars
+import itertools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy
+
+from dappled._array import core
+
+# Elements from which on threads are worth starting.
+LARGE = 1 << 17
+
+
+def threads() -> int:
+    """How many threads may compute."""
+    return core.cpu()[1]  # type: ignore[no-any-return]
+
+
+def each(function: Callable[..., Any], parts: Sequence[Any]) -> list[Any]:
+    """What a function makes of each part, one thread a part."""
+    if len(parts) < 2:
+        return [function(part) for part in parts]
+    with ThreadPoolExecutor(len(parts)) as pool:
+        # `numpy.errstate` is a part of the context.
+        running = [pool.submit(contextvars.copy_context().run, function, part) for part in parts]
+        return [one.result() for one in running]
+
+
+def shares(length: int) -> list[slice]:
+    """So many elements in as many parts as there are threads."""
+    ends = numpy.linspace(0, length, min(threads(), max(length, 1)) + 1).astype(int)
+    return [slice(start, stop) for start, stop in itertools.pairwise(ends)]
+
+
+def plain(array: Any) -> Any:
+    """The elements of an array in one process as NumPy's contiguous row, in C order."""
+    memory = core.unwrap(array)
+    return numpy.ascontiguousarray(memory).reshape(-1)
+
+
+def as_bytes(array: Any) -> Any:
+    """A row of elements as numbers of as many bytes; None where there are none such."""
+    kind = _SIZES.get(array.dtype.itemsize)
+    fits = kind and array.flags.carray and not array.dtype.hasobject and array.dtype.kind != "T"
+    return array.view(kind) if fits else None
+
+
+def readable(array: Any) -> Any:
+    """The same, only to be read."""
+    kind = _SIZES.get(array.dtype.itemsize)
+    fits = kind and array.flags.c_contiguous and array.flags.aligned and array.dtype.kind in "biufc"
+    return array.view(kind) if fits else None
+
+
+_SIZES = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}
