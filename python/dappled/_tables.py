@@ -121,7 +121,7 @@ REBOUND_ON_RANKS = _words(
     ix_ kaiser linalg.cond linalg.cross linalg.diagonal linalg.matmul linalg.matrix_power
     linalg.matrix_rank linalg.matrix_transpose linalg.outer linalg.tensordot linalg.trace
     linalg.vecdot linspace logspace mask_indices nanargmax nanargmin
-    nanmedian nanpercentile nanquantile percentile polynomial.chebyshev.chebval
+    nanmedian nanpercentile nanquantile percentile polyfit polynomial.chebyshev.chebval
     polynomial.chebyshev.chebval2d polynomial.chebyshev.chebval3d polynomial.hermite.hermval
     polynomial.hermite.hermval2d polynomial.hermite.hermval3d polynomial.hermite_e.hermeval
     polynomial.hermite_e.hermeval2d polynomial.hermite_e.hermeval3d polynomial.laguerre.lagval
