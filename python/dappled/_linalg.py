@@ -21,6 +21,7 @@ from dappled._fallback import shadow
 from dappled._native import native
 from dappled._piecewise import in_pieces
 from dappled._products import ours
+from dappled._tables import GATHERED
 
 _DTYPES = "?bhilqBHILQfdFD"
 
@@ -244,13 +245,6 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return (*made, rank, core.wrap(values.astype(real)))
 
 
-@native(numpy.linalg.vecdot, "dappled.linalg")
-def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
-    if axis != -1 or not any(map(in_pieces, (x1, x2))):
-        return NotImplemented
-    return ufuncs["vecdot"](x1, x2)
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
@@ -266,6 +260,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         solve,
         svd,
         svdvals,
-        vecdot,
     )
 }
+
+# Of one matrix these gather it: all of an orthogonal basis, or eigenvalues.
+for _gathering in (eigh, eigvalsh, svd):
+    _gathering.__dict__["__way__"] = GATHERED

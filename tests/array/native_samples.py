@@ -69,6 +69,11 @@ def _square(np, a):
     return a[:42] + 40 * np.eye(42)
 
 
+def _tall(np, a):
+    """A matrix that has many more rows than columns, none of which are multiples of others."""
+    return a.reshape(-1, 6) + np.arange(6)
+
+
 # Names whose calls are a program of their own.
 ELSEWHERE = {
     "files_on_ranks.py": """
@@ -94,8 +99,7 @@ SAMPLES = {
         unstack unwrap rot90 unique unique_all unique_counts unique_inverse unique_values
         sort_complex block broadcast_arrays histogram sort argsort lexsort diff flip fft.fftshift
         fft.ifftshift linalg.norm linalg.matrix_norm linalg.vector_norm linalg.diagonal
-        linalg.matrix_transpose linalg.trace linalg.svdvals linalg.qr linalg.pinv
-        linalg.matrix_rank linalg.cond linalg.svd fft.fft fft.fft2 fft.fftn fft.ifft fft.ifft2
+        linalg.matrix_transpose linalg.trace linalg.svd fft.fft fft.fft2 fft.fftn fft.ifft fft.ifft2
         fft.ifftn fft.rfft fft.rfft2 fft.rfftn fft.irfft fft.irfft2 fft.irfftn fft.hfft fft.ihfft
         lib.scimath.arccos lib.scimath.arcsin lib.scimath.arctanh lib.scimath.log
         lib.scimath.log10 lib.scimath.log2 lib.scimath.sqrt ma.ndim ma.shape ma.size
@@ -112,6 +116,10 @@ SAMPLES = {
         _of_axis,
     ),
     **_each("all any", lambda name: lambda np, a: _found(np, name)(a > 0, axis=0)),
+    **_each(
+        "linalg.cond linalg.matrix_rank linalg.pinv linalg.qr linalg.svdvals",
+        lambda name: lambda np, a: _found(np, name)(_tall(np, a)),
+    ),
     **_each("trim_zeros vander roots poly polyder polyint", _of_row),
     **_each("outer linalg.outer polyadd polysub polymul polydiv", _of_two_rows),
     **_each("concat concatenate stack hstack vstack dstack column_stack row_stack", _of_list),
@@ -248,7 +256,7 @@ SAMPLES = {
     "linalg.eigh": lambda np, a: np.linalg.eigh(_square(np, a) + _square(np, a).T)[0],
     "linalg.eigvalsh": lambda np, a: np.linalg.eigvalsh(_square(np, a) + _square(np, a).T),
     "linalg.inv": lambda np, a: np.linalg.inv(_square(np, a)),
-    "linalg.lstsq": lambda np, a: np.linalg.lstsq(a, a[:, 0])[0],
+    "linalg.lstsq": lambda np, a: np.linalg.lstsq(_tall(np, a), _tall(np, a)[:, 0])[0],
     "linalg.matmul": lambda np, a: np.linalg.matmul(a, a.T),
     "linalg.matrix_power": lambda np, a: np.linalg.matrix_power(_square(np, a) / 40, 3),
     "linalg.multi_dot": lambda np, a: np.linalg.multi_dot([a, a.T, a]),

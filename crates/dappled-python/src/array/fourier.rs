@@ -67,8 +67,16 @@ where
     let columns = part.shape()[1];
     let mut part = part.try_readwrite()?;
     let values = part.as_slice_mut()?;
-    exclusive(py, values.len(), || Ok(twist(values, columns, first, n, direction(forward))))?;
+    alone(py, || twist(values, columns, first, n, direction(forward)))?;
     Ok(true)
+}
+
+/// Does something with arrays while no other thread does; other Python threads may run meanwhile.
+fn alone(py: Python<'_>, act: impl FnOnce() + Send) -> PyResult<()> {
+    exclusive(py, usize::MAX, || {
+        act();
+        Ok(())
+    })
 }
 
 fn direction(forward: bool) -> Direction {
@@ -148,7 +156,7 @@ impl Call<'_, '_> {
         let (target, between) = (target.as_slice_mut()?, between.as_slice_mut()?);
         let (lines, scale) = (self.lines(), T::of(self.scale));
         let direction = direction(self.forward);
-        exclusive(py, usize::MAX, || Ok(complex(given, target, lines, direction, scale, between)))
+        alone(py, || complex(given, target, lines, direction, scale, between))
     }
 
     fn halved<T: Float + Element>(
@@ -166,7 +174,7 @@ impl Call<'_, '_> {
         }
         let (target, between) = (target.as_slice_mut()?, between.as_slice_mut()?);
         let (lines, scale) = (self.lines(), T::of(self.scale));
-        exclusive(py, usize::MAX, || Ok(real_to_complex(source, target, lines, scale, between)))
+        alone(py, || real_to_complex(source, target, lines, scale, between))
     }
 
     fn joined<T: Float + Element>(
@@ -181,7 +189,7 @@ impl Call<'_, '_> {
     {
         let (target, between) = (target.as_slice_mut()?, between.as_slice_mut()?);
         let (lines, scale) = (self.lines(), T::of(self.scale));
-        exclusive(py, usize::MAX, || Ok(complex_to_real(source, target, lines, scale, between)))
+        alone(py, || complex_to_real(source, target, lines, scale, between))
     }
 }
 
