@@ -49,9 +49,9 @@ bench: build  ## the figures that the docs claim
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/functions.py
 	$(BIN)/python benches/small.py
+	$(BIN)/python benches/transforms.py
 	$(BIN)/python benches/protocol.py
-	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
-	$(BIN)/python benches/laplace.py
+	$(BIN)/python benches/ranks.py
 	$(BIN)/python benches/messages.py
 
 bench-peers: build .venv-peers/ready  ## the same workloads in C and in the peers that install
@@ -64,9 +64,10 @@ bench-peers: build .venv-peers/ready  ## the same workloads in C and in the peer
 	  .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check $$peer || true; done
 	touch $@
 
-docs: build  ## the pictures in docs/, made anew
+docs: build  ## the pictures and tables in docs/, made anew
 	cargo doc --locked --no-deps --profile $(CARGO_PROFILE) -p dappled-protocol
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/dappled coverage --markdown > docs/coverage.md
 
 build: .venv/ready  ## the extension, into .venv
 	$(BIN)/maturin develop --quiet --locked --profile $(CARGO_PROFILE) --extras dev

@@ -20,6 +20,12 @@ import numpy as np
 import numpy.linalg as la
 import numpy.random
 from numpy.linalg import norm
+from numpy.random import default_rng, Generator
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from numpy.polynomial import Polynomial
+import numpy.fft as fft, numpy.ma as ma, numpy.testing as npt, numpy.lib.stride_tricks
 from numpy import *
 import dappled
 import inner.part, outside
@@ -47,6 +53,19 @@ assert np.newaxis is None and np.pi > 3 and np.int64 is outside.np.int64
 assert np._core is outside.np._core
 assert mine(np.lib.stride_tricks.sliding_window_view(np.arange(5), 2))
 np.testing.assert_allclose(np.ones(3), 1.0)
+assert npt is np.testing and assert_allclose is npt.assert_allclose and fft is np.fft
+assert ma is np.ma and np.lib.stride_tricks is numpy.lib.stride_tricks
+assert mine(sliding_window_view(arange(9.0), 3)) and isinstance(default_rng(1), Generator)
+assert mine(default_rng(1).normal(size=5)) and mine(Polynomial([1, 2])(arange(3.0)))
+assert isinstance(zeros(2), np.ndarray) and isinstance(zeros(2), ndarray)
+assert not isinstance(outside.np.zeros(2), np.ndarray) and mine(np.r_[zeros(2), 1])
+try: assert_allclose(zeros(3), ones(3))
+except AssertionError as error: assert 'Mismatched elements: 3 / 3 (100%)' in str(error)
+else: raise AssertionError('not close')
+try: la.inv(zeros((2, 2)))
+except np.linalg.LinAlgError as error: assert isinstance(error, outside.np.linalg.LinAlgError)
+with np.errstate(all='ignore'): assert np.isnan(np.array([0.0]) / 0).all()
+with np.printoptions(precision=2): assert str(np.array([0.123])) == '[0.12]'
 assert mine(pickle.loads(pickle.dumps(np.arange(3))))
 assert pickle.loads(pickle.dumps(mine)) is mine and pickle.loads(pickle.dumps(inner.part.later))
 for wrong, kind in [('import numpy.nonsense', ModuleNotFoundError), ('np.nonsense', AttributeError),
@@ -155,6 +174,11 @@ assert type(linalg.solve(m, np.ones(8))).__module__ == 'numpy'
 assert abs(integrate.simpson(a * a, x=a) - 1 / 3) < 1e-9
 assert abs(optimize.minimize(lambda x: np.sum((x - 2) ** 2), np.zeros(3)).fun) < 1e-6
 assert isinstance(a + signal.detrend(a), dappled.ndarray)
+from scipy import interpolate, sparse, special, stats
+assert type(special.erf(a)).__module__ in ('numpy', 'dappled')
+assert abs(stats.norm.fit(np.asarray([1.0, 2, 3]))[0] - 2) < 1e-9
+assert abs(interpolate.interp1d(a, a * 2)(0.5) - 1) < 1e-9
+assert isinstance(np.asarray(sparse.eye(3) @ np.ones(3)), dappled.ndarray)
 """,
     "matplotlib": """
 from matplotlib.figure import Figure
@@ -163,6 +187,12 @@ axes = figure.subplots()
 axes.plot(a, np.sin(a))
 axes.imshow(np.outer(a, a))
 axes.hist(a, bins=np.linspace(0, 1, 5))
+axes.scatter(a, a ** 2, c=np.cos(a))
+axes.pcolormesh(*np.meshgrid(a, a), np.outer(a, a))
+axes.errorbar(a, a, yerr=np.full(64, 0.1))
+axes.fill_between(a, a, a + 1, where=a > 0.5)
+axes.contour(np.outer(a, a), levels=np.array([0.1, 0.5]))
+axes.set_xticks(np.arange(3))
 figure.savefig('/dev/null', format='png')
 assert type(axes.lines[0].get_xdata(orig=False)).__module__ == 'numpy'
 """,

@@ -34,7 +34,15 @@ def test_pictures_and_rules_are_current():
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, "docs/running.md", "docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+    "page",
+    [
+        *PAGES,
+        "docs/running.md",
+        "docs/design.md",
+        "docs/coverage.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+    ],
 )
 def test_links_lead_somewhere(page):
     path = ROOT / page

@@ -24,6 +24,8 @@ _OURS = [
     "protocol",
     *_EXTRAS,
 ]
+# What the array API standard asks a namespace to say of itself.
+_STANDARD = ("__array_api_version__", "__array_namespace_info__")
 
 __all__ = sorted({*_numpy.__all__, *_OURS})
 
@@ -37,7 +39,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version  # takes longer than the rest of this module
 
         return version("dappled")
-    return _numpy.__array_namespace_info__ if name == "__array_namespace_info__" else _found(name)
+    return getattr(_numpy, name) if name in _STANDARD else _found(name)
 
 
 def __dir__() -> list[str]:

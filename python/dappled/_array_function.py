@@ -20,13 +20,22 @@ def _array_function(
 @functools.cache
 def ours(function: Callable[..., Any]) -> Callable[..., Any]:
     """Our function of the same name; where we have none, one that gathers."""
-    module = getattr(function, "__module__", None) or ""
-    package, dot, rest = module.partition(".")
-    if package == "numpy" and (found := _module(f"dappled{dot}{rest}")):
-        function_of_ours: Callable[..., Any] | None = getattr(found, function.__name__, None)
-        if getattr(function_of_ours, "__wrapped__", None) is function and function_of_ours:
-            return function_of_ours
+    package, _, rest = (getattr(function, "__module__", None) or "").partition(".")
+    name = function.__name__
+    # What `numpy.char` has of its own lies in `numpy.strings`, under a private name.
+    places = [(rest, name), ("char", name.lstrip("_"))] if rest == "strings" else [(rest, name)]
+    for path, name in places if package == "numpy" else ():
+        found = getattr(_module(f"dappled.{path}".rstrip(".")), name, None)
+        if found and _is_of(found, function):
+            return found  # type: ignore[no-any-return]
     return gathered(function)
+
+
+def _is_of(ours: Any, function: Callable[..., Any]) -> bool:
+    """Whether a function of ours was made, perhaps by several steps, from this one of NumPy's."""
+    while ours is not function and hasattr(ours, "__wrapped__"):
+        ours = ours.__wrapped__
+    return ours is function
 
 
 def _module(name: str) -> ModuleType | None:

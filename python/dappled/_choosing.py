@@ -128,3 +128,22 @@ def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) 
 @native(numpy.argmin)
 def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
     return _place("argmin", a, axis, out, keepdims)
+
+
+@native(numpy.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    if not isinstance(a, ndarray) or (a._whole and axis is None and not keepdims):
+        return NotImplemented
+    is_text = numpy.issubdtype(a.dtype, numpy.character)
+    found = a != a.dtype.type() if is_text else a.astype(bool, copy=False)
+    return found.sum(axis=axis, dtype=numpy.intp, keepdims=keepdims)
+
+
+def conj(self: Any, *out: Any) -> Any:
+    """Real numbers are their own: the array itself, as NumPy has it."""
+    if out or self.dtype.kind not in NATIVE_KINDS:
+        return NotImplemented
+    return ufuncs["conjugate"](self) if self.dtype.kind == "c" else self
+
+
+conjugate = conj

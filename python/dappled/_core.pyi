@@ -22,6 +22,7 @@ __all__ = [
     "blocks",
     "comm_stats",
     "compress",
+    "copy_items",
     "count_between",
     "count_chosen",
     "count_numbers",
@@ -64,6 +65,8 @@ __all__ = [
     "where_",
     "within",
     "wrap",
+    "write_items",
+    "zero_items",
 ]
 
 _DimDict = Mapping[str, Any]
@@ -464,6 +467,15 @@ def random(
     low: int = 0,
     span: int = 0,
 ) -> ndarray: ...
+def fourier(
+    source: NDArray[Any],
+    target: NDArray[Any],
+    axis: int,
+    length: int,
+    forward: bool,
+    scale: float,
+) -> None: ...
+def twisted(part: NDArray[Any], first: tuple[int, int], n: int, forward: bool) -> None: ...
 def where_(condition: Any, a: Any, b: Any) -> Any: ...
 def reduce(
     array: ndarray,

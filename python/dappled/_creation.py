@@ -14,11 +14,12 @@ from dappled._array import empty as empty_array
 from dappled._array import full as full_array
 from dappled._crossing import Crossing
 from dappled._native import native
+from dappled._piecewise import in_pieces
 from dappled._views import memory_order, viewed
 
 NATIVE_KINDS = "biufc"  # dtypes that the core fills itself
 _ORDER_LIKE = ("K", "k", "A", "a", "C", "c", "F", "f")
-_LOST = {"i": "fc", "u": "fc", "f": "c"}
+_LOST = {"b": "SUV", "i": "fcSUV", "u": "fcSUV", "f": "cSUV", "c": "SUV"}
 _ORDERS = {"C": "C", "c": "C", "F": "F", "f": "F", None: "C"}
 
 
@@ -33,7 +34,8 @@ def array(
     ndmin: int = 0,
 ) -> Any:
     if not isinstance(object, ndarray):
-        return NotImplemented
+        made = _stacked(object, dtype)
+        return NotImplemented if made is None else array(made, copy=None, order=order, ndmin=ndmin)
     if ndmin > object.ndim:
         made = array(object, dtype, copy=copy, order=order)
         return made.reshape((1,) * (ndmin - made.ndim) + made.shape)
@@ -47,12 +49,37 @@ def array(
     return object.astype(dtype or object.dtype, order=order)
 
 
+def _stacked(sequence: Any, dtype: Any) -> Any:
+    """A list of arrays, or of such lists, of which one is in pieces: as a new array."""
+    if core.ranks() == 1 or type(sequence) not in (list, tuple) or not _has_pieces(sequence):
+        return None
+    arrays = [array(item) if type(item) in (list, tuple) else item for item in sequence]
+    if len({numpy.shape(item) if isinstance(item, ndarray) else None for item in arrays}) > 1:
+        return None
+    kind = numpy.result_type(*arrays) if dtype is None else numpy.dtype(dtype)
+    if not isinstance(arrays[0], ndarray) or not is_made(kind):
+        return None
+    made = empty_array((len(arrays), *arrays[0].shape), kind)
+    for place, item in enumerate(arrays):
+        made[place] = item
+    return made
+
+
+def _has_pieces(value: Any) -> bool:
+    if type(value) in (list, tuple):
+        return any(map(_has_pieces, value))
+    return in_pieces(value)
+
+
 @native(numpy.asarray)
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
 ) -> Any:
-    if not isinstance(a, ndarray) or device:
+    if device not in (None, "cpu") or (copy is False and type(a) in (list, tuple)):
         return NotImplemented
+    if not isinstance(a, ndarray):
+        made = _stacked(a, dtype)
+        return NotImplemented if made is None else array(made, copy=None, order=order or "K")
     return array(a, dtype, copy=copy, order=order or "K")
 
 

@@ -10,6 +10,7 @@ import numpy
 from dappled._array import canonical, core, is_gathered
 from dappled._comm import together
 from dappled._config import note_gather
+from dappled._tables import GATHERED
 
 
 def restored(values: Any) -> Any:
@@ -60,6 +61,14 @@ def _array(self: Any, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
     return numpy.array(core.unwrap(self, writeable=True), dtype=dtype, copy=copy)
 
 
+def _whole_memory(name: str) -> property:
+    def get(self: Any) -> Any:
+        return getattr(_memory(self), name)
+
+    get.__dict__["__way__"] = GATHERED
+    return property(get)
+
+
 METHODS = {
     "__array__": _array,
     "__copy__": _copy,
@@ -67,6 +76,6 @@ METHODS = {
     "__dlpack__": _dlpack,
     "__dlpack_device__": _dlpack_device,
     "__reduce__": _reduce,
-    "ctypes": property(lambda self: _memory(self).ctypes),
-    "data": property(lambda self: _memory(self).data),
+    "ctypes": _whole_memory("ctypes"),
+    "data": _whole_memory("data"),
 }

@@ -13,7 +13,16 @@ from dappled._array import core, ndarray
 from dappled._crossing import Crossing
 from dappled._line import called_by_user
 from dappled._piecewise import in_pieces, measured
-from dappled._tables import DESCRIBING, ELEMENT_WISE, VIEWS, WHOLE_TEXTS, WRITTEN
+from dappled._tables import (
+    COMPUTED,
+    DESCRIBING,
+    ELEMENT_WISE,
+    GATHERED,
+    PIECEWISE,
+    VIEWS,
+    WHOLE_TEXTS,
+    WRITTEN,
+)
 
 Function = Callable[..., Any]
 
@@ -31,7 +40,7 @@ def gathered(function: Function, module: str = "dappled") -> Function:
         crossing.write_back()
         return crossing.back(result)
 
-    return dressed(call, function, module)
+    return dressed(call, function, module, GATHERED)
 
 
 def described(function: Function, module: str = "dappled") -> Function:
@@ -54,7 +63,7 @@ def textual(function: Function, module: str = "dappled") -> Function:
                 return found
         return otherwise(*args, **kwargs)
 
-    return dressed(call, function, module)
+    return dressed(call, function, module, PIECEWISE)
 
 
 def adopt(function: Function, module: str = "dappled") -> Function:
@@ -67,12 +76,15 @@ def adopt(function: Function, module: str = "dappled") -> Function:
     return make(function, module)
 
 
-def dressed(ours: Function, function: Function, module: str) -> Function:
-    """Ours with the name, text and signature of NumPy's."""
+def dressed(ours: Function, function: Function, module: str, way: str | None = None) -> Function:
+    """Ours with the name, text and signature of NumPy's, or of another of ours; `way` says how it
+    is computed on several ranks, for `dappled coverage`.
+    """
     ours.__name__ = ours.__qualname__ = function.__name__
     ours.__doc__ = function.__doc__
     ours.__module__ = module
     ours.__dict__["__wrapped__"] = function
+    ours.__dict__["__way__"] = way or getattr(function, "__way__", COMPUTED)
     return ours
 
 

@@ -8,8 +8,78 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core
+from dappled._array import core, ndarray
+from dappled._creation import asarray
 from dappled._crossing import Crossing, Proxy
+from dappled._fallback import shadow
+from dappled._piecewise import in_pieces
+from dappled._tables import COMPUTED
+
+_AT_ONCE = 4096  # elements that are fetched together while an array in pieces is walked along
+
+
+class Walk:
+    """The elements of an array in pieces, one after the other: a few are fetched at a time."""
+
+    def __init__(self, base: Any) -> None:
+        self._base, self.index = base, 0
+        self._row: Any = None
+        self._values: Any = ()
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """The coordinates of the element that comes next."""
+        place, coords = self.index, []
+        for length in reversed(self._base.shape[1:]):
+            place, coord = divmod(place, length)
+            coords.append(coord)
+        return (place, *reversed(coords))
+
+    def __next__(self) -> Any:
+        if self.index == self._base.size:
+            raise StopIteration
+        place = self.index % _AT_ONCE
+        if place == 0 or self._row is None:
+            self._row = self._base.reshape(-1) if self._row is None else self._row
+            start = self.index - place
+            self._values = core.unwrap(self._row[start : start + _AT_ONCE])
+        self.index += 1
+        return self._values[place]
+
+
+def _is_plain(key: Any) -> bool:
+    if isinstance(key, ndarray | numpy.ndarray):
+        return key.ndim == 1 and key.dtype.kind in "iu"
+    return type(key) is int or isinstance(key, slice | numpy.integer)
+
+
+def _is_array(key: Any) -> bool:
+    return isinstance(key, ndarray | numpy.ndarray)
+
+
+def _read(base: Any, key: Any) -> Any:
+    """Elements of an array in pieces."""
+    if not _is_array(key):
+        shadow(base).flat[key]  # which knows what is wrong with a key
+    try:
+        found = base.reshape(-1)[key]
+    except IndexError as error:
+        raise IndexError(str(error).replace("axis 0 with size", "size")) from None
+    return found.copy() if isinstance(key, slice) else found
+
+
+def write(base: Any, key: Any, value: Any) -> None:
+    """Writes values, as often as they are needed, over elements of an array in pieces."""
+    count = key.size if _is_array(key) else numpy.size(shadow(base).flat[key])
+    several = _is_array(key) or isinstance(key, slice)
+    is_row = base.flags.c_contiguous
+    row = base.reshape(-1, copy=not is_row)
+    values = value if isinstance(value, ndarray) else core.wrap(numpy.asarray(value, base.dtype))
+    if values.ndim and values.size and several:
+        values = numpy.resize(values, count)
+    row[key] = values if several else values.reshape(-1)[0]
+    if not is_row:
+        base[...] = row.reshape(base.shape)
 
 
 class flatiter(Proxy):  # the name is NumPy's
@@ -28,7 +98,8 @@ class flatiter(Proxy):  # the name is NumPy's
 
     @property
     def _walk(self) -> Any:
-        self._walked = self._numpy if self._walked is None else self._walked
+        if self._walked is None:
+            self._walked = Walk(self.base) if in_pieces(self.base) else self._numpy
         return self._walked
 
     @property
@@ -55,10 +126,14 @@ class flatiter(Proxy):  # the name is NumPy's
         return next(self._walk)
 
     def __getitem__(self, key: Any) -> Any:
+        if in_pieces(self.base) and _is_plain(key):
+            return _read(self.base, key)
         crossing = Crossing("flatiter.__getitem__")
         return crossing.back(crossing.over(self.base).flat[crossing.over(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if in_pieces(self.base) and _is_plain(key) and self.base._writeable:
+            return write(self.base, key, value)
         crossing = Crossing("flatiter.__setitem__")
         crossing.over(self.base, written=True).flat[crossing.over(key)] = crossing.over(value)
         crossing.write_back()
@@ -86,3 +161,11 @@ def _assign(array: Any, value: Any) -> None:
 
 
 flat = property(flatiter, _assign, doc=numpy.ndarray.flat.__doc__)
+
+
+class ndenumerate(numpy.ndenumerate):  # the name is NumPy's
+    __doc__ = numpy.ndenumerate.__doc__
+    __way__ = COMPUTED
+
+    def __init__(self, arr: Any) -> None:
+        self.iter: Any = asarray(arr).flat

@@ -8,12 +8,13 @@ exact.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
 
-from dappled._array import canonical, core, is_moved
+from dappled._array import canonical, core, is_moved, ndarray
+from dappled._broadcasting import broadcast_to
 from dappled._comm import together
 from dappled._line import called_by_user
 from dappled._piecewise import agreed, in_pieces, joined
@@ -26,22 +27,48 @@ _EXACT |= {"logical_xor", "maximum", "minimum"}
 
 def reduced(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     """`ufunc.reduce` of an array in pieces; NotImplemented if it must be gathered."""
-    plain = options.get("out") is None and options.get("where", True) is True
-    axes = _axes(array, options.get("axis", 0)) if in_pieces(array) and plain else None
-    if core.ranks() == 1 or not axes or not array.size:
+    plain = in_pieces(array) and options.get("out") is None
+    axes = _axes(array, options.get("axis", 0)) if plain else None
+    where = _everywhere(options.get("where", True), array) if axes else None
+    if core.ranks() == 1 or not axes or not array.size or where is None:
         return NotImplemented
     named = {key: options[key] for key in options if key not in ("axis", "out", "where")}
     keepdims = bool(named.pop("keepdims", False))
     named = {key: value for key, value in named.items() if value is not None or key == "initial"}
 
-    def fold(part: Any) -> Any:
-        return ufunc.reduce(part, axis=tuple(axes), keepdims=keepdims, **named)
+    def fold(part: Any, where: Any = True) -> Any:
+        return ufunc.reduce(part, axis=tuple(axes), keepdims=keepdims, where=where, **named)
 
     like = fold(numpy.zeros((1,) * array.ndim, array.dtype))
     if len(axes) < array.ndim and is_moved(like.dtype):
-        return along(array, axes, fold, keepdims)
+        return along(array, axes, fold, keepdims, where)
     exact = ufunc.__name__ in _EXACT or (ufunc.__name__ == "add" and like.dtype.kind in "iumb")
-    return _all(ufunc, array, named, keepdims) if exact else NotImplemented
+    return _all(ufunc, array, named, keepdims, where) if exact else NotImplemented
+
+
+def _everywhere(where: Any, array: Any) -> list[Any] | None:
+    """The places that count, an array as long as the one that is folded, if some do not."""
+    if where is True:
+        return []
+    places = where if isinstance(where, ndarray) else core.wrap(numpy.asarray(where))
+    fits = places.dtype == bool and places.ndim <= array.ndim
+    if not fits or numpy.broadcast_shapes(places.shape, array.shape) != array.shape:
+        return None  # NumPy has words for it
+    return [broadcast_to(places, array.shape)]
+
+
+def parted(ufunc: Any, array: Any, indices: Any, options: dict[str, Any]) -> Any:
+    """`ufunc.reduceat` of an array in pieces; NotImplemented if it must be gathered."""
+    axes = _axes(array, options.get("axis", 0)) if in_pieces(array) else None
+    if core.ranks() == 1 or not axes or len(axes) == array.ndim or options.get("out") is not None:
+        return NotImplemented
+    places = numpy.asarray(indices)
+    return along(
+        array,
+        axes,
+        lambda part: ufunc.reduceat(part, places, axes[0], options.get("dtype")),
+        True,
+    )
 
 
 def accumulated(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
@@ -63,16 +90,22 @@ def placed(name: str, array: Any, axis: Any, keepdims: bool) -> Any:
     return along(array, axes, lambda part: find(part, axes[0], keepdims=keepdims), keepdims)
 
 
-def along(array: Any, axes: list[int], compute: Callable[[Any], Any], keeps: bool) -> Any:
+def along(
+    array: Any,
+    axes: list[int],
+    compute: Callable[..., Any],
+    keeps: bool,
+    beside: Sequence[Any] = (),
+) -> Any:
     """What NumPy makes of pieces in which these axes are whole, joined along the others.
 
-    `keeps` says that the result has these axes, too.
+    `keeps` says that the result has these axes, too; `beside` are more arrays of the same shape.
     """
     together("a reduction")
     kinds = "".join("n" if axis in axes else "b" for axis in range(array.ndim))
     target = Distribution(array.shape, kinds, nprocs=core.ranks())
-    part = array.redistribute(target).local
-    result = agreed(lambda: called_by_user(compute, part))
+    parts = [one.redistribute(target).local for one in (array, *beside)]
+    result = agreed(lambda: called_by_user(compute, *parts))
     kept = [axis for axis in range(array.ndim) if keeps or axis not in axes]
     whole = dict(zip(kept, result.shape, strict=True))
     shape = [whole[axis] if axis in axes else array.shape[axis] for axis in kept]
@@ -81,12 +114,17 @@ def along(array: Any, axes: list[int], compute: Callable[[Any], Any], keeps: boo
     return joined(Distribution(shape, kinds, grid_shape=grid), result)
 
 
-def _all(ufunc: Any, array: Any, options: dict[str, Any], keepdims: bool) -> Any:
+def _all(
+    ufunc: Any, array: Any, options: dict[str, Any], keepdims: bool, where: Sequence[Any]
+) -> Any:
     """All elements folded, those of each rank first."""
     together("a reduction")
     part, _ = core.part(array, array.shape)
-    first = {key: value for key, value in options.items() if key != "initial"}
-    own = agreed(lambda: ufunc.reduce(part, axis=None, **first) if part.size else None)
+    places: Any = core.part(where[0], array.shape)[0] if where else True
+    first = {key: options[key] for key in options if key != "initial" or ufunc.identity is None}
+    own = agreed(
+        lambda: ufunc.reduce(part, axis=None, where=places, **first) if part.size else None
+    )
     found = [pickle.loads(sent) for sent in core.gather("a reduction", pickle.dumps(own))]
     folded = numpy.asarray([value for value in found if value is not None])
     result = called_by_user(ufunc.reduce, folded, **options)

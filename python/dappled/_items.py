@@ -16,8 +16,9 @@ import numpy
 from dappled._array import canonical, core, ndarray
 from dappled._array import empty as empty_array
 from dappled._line import called_by_user
+from dappled._native import native
 from dappled._piecewise import applied, in_pieces
-from dappled._views import memory_order, viewed
+from dappled._views import getfield, memory_order, viewed
 
 
 def getitem(array: Any, key: Any) -> Any:
@@ -131,6 +132,28 @@ def astype(array: Any, dtype: Any, order: str = "K", **options: Any) -> Any:
     return made if made is NotImplemented else _turned(made, axes)
 
 
+@native(numpy.ndarray.byteswap, "dappled.ndarray")
+def byteswap(self: Any, inplace: Any = False) -> Any:
+    if not in_pieces(self) or (inplace and not self._writeable):
+        return NotImplemented
+    made = applied(numpy.ndarray.byteswap, (self,), {})
+    if made is NotImplemented or not inplace:
+        return made
+    self[...] = made
+    return self
+
+
+@native(numpy.ndarray.setfield, "dappled.ndarray")
+def setfield(self: Any, val: Any, /, dtype: Any, offset: Any = 0) -> Any:
+    if not in_pieces(self) or not self._writeable:
+        return NotImplemented
+    getfield(self, dtype, offset)[...] = val
+    return None
+
+
+MEMBERS = {"byteswap": byteswap, "setfield": setfield}
+
+
 def copy(array: Any, order: str = "C") -> Any:
     """A copy, its axes in the order that NumPy's letter means."""
     axes = memory_order(array, array.ndim, order)
@@ -203,4 +226,4 @@ def item(array: Any, args: tuple[Any, ...]) -> Any:
         key = numpy.unravel_index(key[0] % array.size, array.shape)
     if not key and array.size == 1:
         key = (0,) * array.ndim
-    return getitem(array, tuple(map(int, key))).item() if len(key) == array.ndim else NotImplemented
+    return array[tuple(map(int, key))].item() if len(key) == array.ndim else NotImplemented

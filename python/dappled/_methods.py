@@ -18,6 +18,7 @@ from dappled import (
     _exports,
     _extras,
     _flags,
+    _items,
     _printing,
     _sorting,
     _taking,
@@ -29,6 +30,7 @@ from dappled._crossing import Crossing
 from dappled._fallback import dressed, gathered, shadow
 from dappled._flat import flat
 from dappled._native import native
+from dappled._tables import GATHERED
 
 # What Python gives every class, and doors that only the core can open: it knows of exports.
 _LEFT_OUT = {
@@ -59,6 +61,7 @@ def _getter(name: str) -> Callable[[Any], Any]:
         crossing = Crossing(f"ndarray.{name}", writeable=True)
         return crossing.back(getattr(crossing.over(self), name))
 
+    get.__dict__["__way__"] = GATHERED
     return get
 
 
@@ -96,10 +99,17 @@ def _contains(self: Any, item: Any) -> bool:
     return bool(numpy.any(self == item))
 
 
+def _gathers(function: Callable[..., Any]) -> Callable[..., Any]:
+    function.__dict__["__way__"] = GATHERED
+    return function
+
+
+@_gathers
 def _dumps(self: Any) -> bytes:
     return pickle.dumps(self, protocol=2)
 
 
+@_gathers
 def _dump(self: Any, file: Any) -> None:
     if hasattr(file, "write"):
         file.write(_dumps(self))
@@ -126,6 +136,17 @@ def _setflags(self: Any, *, write: Any = None, align: Any = None, uic: Any = Non
         self.flags.aligned = bool(align)
 
 
+def _tofile(self: Any, *args: Any, **kwargs: Any) -> None:
+    from dappled._files import tofile  # which needs much of Python's library
+
+    tofile(self, *args, **kwargs)
+
+
+def _to_device(self: Any, device: Any, /, *, stream: Any = None) -> Any:
+    numpy.empty(0).to_device(device, stream=stream)  # which refuses all but "cpu"
+    return self
+
+
 def _namespace(self: Any, *, api_version: str | None = None) -> types.ModuleType:
     theirs: Any = numpy.empty(())
     theirs.__array_namespace__(api_version=api_version)  # which knows the versions
@@ -137,7 +158,8 @@ def _parametrized(kind: Any, item: Any) -> types.GenericAlias:
 
 
 def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    return dressed(function, inspect.getattr_static(numpy.ndarray, name), "dappled.ndarray")
+    theirs = inspect.getattr_static(numpy.ndarray, name)
+    return dressed(function, theirs, "dappled.ndarray", getattr(function, "__way__", None))
 
 
 def _as_function(name: str) -> Callable[..., Any]:
@@ -164,6 +186,8 @@ _NAMED: dict[str, Callable[..., Any]] = {
     "dumps": _dumps,
     "resize": _resize,
     "setflags": _setflags,
+    "to_device": _to_device,
+    "tofile": _tofile,
 }
 _FUNCTIONS = ("argmax", "argmin", "dot", "repeat", "trace")
 OWN: dict[str, Any] = {
@@ -182,11 +206,12 @@ OWN: dict[str, Any] = {
     **_exports.METHODS,
     **_extras.METHODS,
     **_flags.METHODS,
+    **_items.MEMBERS,
     **_printing.METHODS,
     **_sorting.METHODS,
     **_taking.METHODS,
     **_views.METHODS,
     **{name: _method(name, function) for name, function in _NAMED.items()},
     **{name: _as_function(name) for name in _FUNCTIONS},
-    **{name: _native_method(name) for name in ("cumprod", "cumsum", "round")},
+    **{name: _native_method(name) for name in ("conj", "conjugate", "cumprod", "cumsum", "round")},
 }

@@ -12,9 +12,11 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._crossing import proxy_of
+from dappled._drawing import of_random
 from dappled._fallback import adopt, dressed
 from dappled._placing import placeable
 from dappled._rebind import on_ranks, rebound, rewrapped
+from dappled._standard import standard
 from dappled._tables import CREATING, FOREIGN, REBOUND, REBOUND_ON_RANKS, REWRAPPED
 
 _DISPATCHED = type(numpy.sum)
@@ -23,8 +25,9 @@ _DISPATCHED = type(numpy.sum)
 CHAPTERS = {
     "_array": "ndarray",
     "_broadcasting": "broadcast_arrays broadcast_to",
-    "_choosing": "argmax argmin copyto where",
+    "_choosing": "argmax argmin copyto count_nonzero where",
     "_comm": "comm init local",
+    "_convolving": "convolve correlate interp",
     "_config": "FallbackError FallbackWarning config",
     "_counting": "bincount histogram histogramdd",
     "_creation": """
@@ -33,10 +36,12 @@ CHAPTERS = {
     """,
     "_einsum": "einsum",
     "_extras": "explain from_distarray memory_stats sync",
-    "_flat": "flatiter",
+    "_files": "fromfile load save savez savez_compressed",
+    "_flat": "flatiter ndenumerate",
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
     "_products": "dot inner trace vdot",
+    "_texts": "loadtxt savetxt",
     "_ranking": "median unique",
     "_sorting": "argpartition argsort digitize lexsort partition searchsorted sort",
     "_taking": """
@@ -54,10 +59,11 @@ def of_numpy(name: str) -> Any:
         ours = converted(_attribute(numpy, name), name, "dappled")
     if name in CREATING:
         ours = placeable(ours)
+    ours = standard(ours, name)
     if name not in core.function._names:
         return ours
     theirs = getattr(numpy, name)
-    return dressed(core.function(name, ours, theirs), theirs, "dappled")
+    return dressed(core.function(name, ours, theirs), theirs, "dappled", vars(ours)["__way__"])
 
 
 def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:
@@ -65,7 +71,7 @@ def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:
     value = _attribute(theirs, name)
     if name in numpy.__all__ and getattr(numpy, name) is value:
         return getattr(import_module("dappled"), name)
-    return converted(value, name, module)
+    return standard(converted(value, name, module), f"{module}.{name}".removeprefix("dappled."))
 
 
 def converted(value: Any, name: str, module: str) -> Any:
@@ -78,6 +84,8 @@ def converted(value: Any, name: str, module: str) -> Any:
         return numpy_class(value)
     if is_function(value) and name not in FOREIGN:
         path = f"{module}.{name}".removeprefix("dappled.")
+        if module == "dappled.random":
+            return of_random(value, module)
         if path in REWRAPPED:
             return rewrapped(value, module)
         if path in REBOUND_ON_RANKS:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import types
+from importlib import import_module
 from typing import Any
 
 import numpy
@@ -9,26 +13,50 @@ import numpy
 from dappled._array import core
 from dappled._crossing import Crossing
 from dappled._piecewise import applied, in_pieces, measured, uses_pieces
+from dappled._rebind import rebound
+from dappled._tables import COMPUTED, PIECEWISE
 
 ufunc: Any = core.ufunc
 
 
 class _Indexed:
-    """An object that makes arrays when it is indexed."""
+    """An object that makes arrays when it is indexed; on ranks, by NumPy's steps over ours."""
+
+    __way__ = COMPUTED
 
     def __init__(self, theirs: Any) -> None:
         self._theirs = theirs
+        self._kind: type = type(theirs)
         self.__doc__ = theirs.__doc__
 
     def __getitem__(self, key: Any) -> Any:
+        if core.ranks() > 1 and not _is_matrix(key):
+            return _steps(self._kind)(self._on_ranks(), key)
         crossing = Crossing(type(self._theirs).__name__, writeable=True)
         return crossing.back(self._theirs[crossing.over(key)])
+
+    def _on_ranks(self) -> Any:
+        """What NumPy's steps ask of the object itself."""
+        names = ("axis", "matrix", "ndmin", "sparse", "trans1d")
+        known = {name: getattr(self._theirs, name) for name in names if hasattr(self._theirs, name)}
+        return types.SimpleNamespace(concatenate=import_module("dappled").concatenate, **known)
 
     def __len__(self) -> int:
         return len(self._theirs)
 
     def __repr__(self) -> str:
         return repr(self._theirs)
+
+
+def _is_matrix(key: Any) -> bool:
+    """Whether a key asks for a matrix, which NumPy makes."""
+    first = key[0] if isinstance(key, tuple) and key else key
+    return isinstance(key, str) or (isinstance(first, str) and first in ("r", "c"))
+
+
+@functools.cache
+def _steps(kind: type) -> Any:
+    return rebound(inspect.getattr_static(kind, "__getitem__"))
 
 
 c_ = _Indexed(numpy.c_)
@@ -39,6 +67,7 @@ ogrid = _Indexed(numpy.ogrid)
 
 class vectorize(numpy.vectorize):  # the name is NumPy's
     __doc__ = numpy.vectorize.__doc__
+    __way__ = PIECEWISE
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The function over all elements of our arrays."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
@@ -28,52 +28,54 @@ def piecewise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     """A ufunc of NumPy's on our arrays, piece by piece; NotImplemented if it must be gathered."""
     if core.ranks() == 1 or len(args) != function.nin or function.signature is not None:
         return NotImplemented
-    out = kwargs.get("out")
+    out, where = kwargs.get("out"), kwargs.get("where", True)
     out = out[0] if type(out) is tuple and len(out) == 1 else out
-    if not kwargs.keys() <= {*_PLAIN, "out", "where"}:
-        return NotImplemented
-    where = kwargs.get("where", True)
-    if not any(map(in_pieces, (*args, out, where))) or (out is None and where is not True):
-        return NotImplemented
-    if out is None:
-        return applied(function, args, {key: kwargs[key] for key in kwargs if key != "out"})
-    if not isinstance(out, ndarray) or not out._writeable:
-        return NotImplemented
-    if _shape([*args, out, where]) != out.shape:
-        return NotImplemented
     named = {key: kwargs[key] for key in kwargs if key not in ("out", "where")}
-    return _into(out, function, args, where, named)
-
-
-def _into(
-    out: Any, function: Any, args: tuple[Any, ...], where: Any, kwargs: dict[str, Any]
-) -> Any:
-    """The same into an array."""
-
-    def compute(*parts: Any) -> Any:
-        *given, chosen, made = parts
-        return function(*given, **kwargs, where=chosen, out=made.copy())
-
-    # What is written is an argument, too: so it comes as a part of the same blocks.
-    made = applied(compute, (*args, where, out), {})
+    if not named.keys() <= _PLAIN or not any(map(in_pieces, (*args, out, where))):
+        return NotImplemented
+    arrays = {} if where is True else {"where": where}
+    if out is None:
+        return applied(function, args, named, arrays)
+    known = isinstance(out, ndarray) and out._writeable
+    if not known or _shape([*args, out, where]) != out.shape:
+        return NotImplemented
+    made = applied(function, args, named, {**arrays, "out": out})
     if made is not NotImplemented:
         out[...] = made
     return made if made is NotImplemented else out
 
 
-def applied(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """An element-wise function on our arrays, piece by piece; NotImplemented if it can't be."""
+def applied(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    named: dict[str, Any] = {},  # noqa: B006 never written
+) -> Any:
+    """An element-wise function on our arrays, piece by piece; NotImplemented if it can't be.
+
+    `named` are arrays, too; of what is written each rank has a copy of its part.
+    """
     together(getattr(function, "__name__", "vectorize"))
-    arrays = [_array(value) for value in args]
+    arrays = [_array(value) for value in (*args, *named.values())]
     shape = _shape(arrays)
     if not shape or not all(map(_has_parts, arrays)):
         return NotImplemented
-    sample = _sample(function, arrays, kwargs, 0)
+    sample = _sample(function, arrays, kwargs, 0, named)
     if not _is_made(sample):
         return NotImplemented
     parts, blocks = _parts(arrays, shape)
-    results = agreed(lambda: _alike(called_by_user(function, *parts, **kwargs), sample))
+    given, more = _divided(parts, named)
+    results = agreed(lambda: _alike(called_by_user(function, *given, **kwargs, **more), sample))
     return _each(lambda piece: joined(blocks, piece), results)
+
+
+def _divided(parts: list[Any], names: Iterable[str]) -> tuple[list[Any], dict[str, Any]]:
+    """Parts of arguments by place, and of those by name."""
+    places = len(parts) - len(list(names))
+    more = dict(zip(names, parts[places:], strict=True))
+    return parts[:places], {
+        name: part.copy() if name == "out" else part for name, part in more.items()
+    }
 
 
 def _alike(results: Any, sample: Any) -> Any:
@@ -115,11 +117,14 @@ def _each(act: Callable[[Any], Any], results: Any) -> Any:
     return tuple(map(act, results)) if isinstance(results, tuple) else act(results)
 
 
-def _sample(function: Any, arrays: list[Any], kwargs: dict[str, Any], size: int) -> Any:
+def _sample(
+    function: Any, arrays: list[Any], kwargs: dict[str, Any], size: int, names: Iterable[str] = ()
+) -> Any:
     """What a function gives for so many elements: its dtypes, or NumPy's error on every rank."""
+    given, more = _divided([_like(value, size) for value in arrays], names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return function(*(_like(value, size) for value in arrays), **kwargs)
+        return function(*given, **kwargs, **more)
 
 
 def _parts(arrays: list[Any], shape: tuple[int, ...]) -> tuple[list[Any], Any]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy
 
 from dappled._array import core
 from dappled._crossing import Crossing, Proxy, around
-from dappled._fallback import gathered
+from dappled._drawing import of_random
+from dappled._fallback import dressed, gathered
+from dappled._piecewise import in_pieces
+from dappled._rebind import rebound
 
 # What Python gives every object, or what a proxy must do itself.
 _OWN = {*dir(object), "__dict__", "__weakref__", "__module__", "__array__", "__slots__"}
@@ -78,13 +82,32 @@ def _reading(make: Callable[..., Any]) -> Callable[..., Any]:
 
 def _member(kind: type, name: str, module: str) -> Any:
     member = inspect.getattr_static(kind, name)
+    if name == "__call__":
+        return _evaluating(kind, gathered(member, module))
     if isinstance(member, classmethod | staticmethod):
         return staticmethod(gathered(getattr(kind, name), module))
     if inspect.isroutine(member):
-        return gathered(member, module)
+        is_random = kind.__name__ in ("Generator", "RandomState")
+        return (of_random if is_random else gathered)(member, module)
     if inspect.isdatadescriptor(member):
         return property(lambda self: _Delegating.__getattr__(self, name), _setter(name))
     return member
+
+
+def _evaluating(kind: type, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """A polynomial at the elements of an array in pieces: by its steps over ours."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != 1 or not in_pieces(args[0]):
+            return otherwise(self, *args, **kwargs)
+        theirs = self._numpy
+        if isinstance(theirs, numpy.poly1d):
+            return import_module("dappled").polyval(theirs.coeffs, args[0])
+        offset, scale = theirs.mapparms()
+        value = rebound(inspect.getattr_static(kind, "_val").__func__)
+        return value(offset + scale * args[0], theirs.coef)
+
+    return dressed(call, otherwise, otherwise.__module__)
 
 
 def _setter(name: str) -> Any:

@@ -13,6 +13,7 @@ A global is replaced like this, and what is not known is always right, if slower
     a private one, in Python               itself rebound
     a private one, in C                    one that gathers, or that leaves it to others
     the helper class `_array_converter`    `ArrayConverter`
+    the class `broadcast`                  itself, of the shapes alone
     a module of NumPy's                    its names, each replaced when it is asked for
 """
 
@@ -28,12 +29,20 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._converter import ArrayConverter
-from dappled._fallback import adopt, dressed
-from dappled._tables import FOREIGN
+from dappled._fallback import adopt, dressed, shadow
+from dappled._tables import FOREIGN, GATHERED, REBOUND_GATHERING
 
 _made: dict[Any, Any] = {}
 # Quick ways that may be refused: then NumPy goes on with what need not be in one place.
 _REFUSED = {"_unique_hash"}
+
+
+def _broadcast(*arrays: Any) -> Any:
+    """`numpy.broadcast`, which is asked for shapes alone."""
+    return numpy.broadcast(*shadow(arrays))
+
+
+_CLASSES = {"_array_converter": ArrayConverter, "broadcast": _broadcast}
 
 
 def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
@@ -41,7 +50,8 @@ def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
     code = in_python(function)
     if code is None:
         return adopt(function, module)
-    return dressed(_copy(code), function, module)
+    way = GATHERED if function.__name__ in REBOUND_GATHERING else None
+    return dressed(_copy(code), function, module, way)
 
 
 def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
@@ -52,7 +62,7 @@ def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
         result = inner(*args, **kwargs)
         return core.wrap(result) if type(result) is numpy.ndarray else result
 
-    return dressed(call, function, module)
+    return dressed(call, function, module, vars(inner)["__way__"])
 
 
 def on_ranks(function: Any, module: str = "dappled") -> Callable[..., Any]:
@@ -62,7 +72,7 @@ def on_ranks(function: Any, module: str = "dappled") -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         return (alone if core.ranks() == 1 else inner)(*args, **kwargs)
 
-    return dressed(call, function, module)
+    return dressed(call, function, module, vars(inner)["__way__"])
 
 
 def in_python(function: Any) -> types.FunctionType | None:
@@ -101,7 +111,7 @@ def _value(value: Any) -> Any:
     if isinstance(getattr(value, "__self__", None), numpy.ufunc):
         return getattr(_value(value.__self__), value.__name__)
     if isinstance(value, type):
-        return ArrayConverter if value.__name__ == "_array_converter" else value
+        return _CLASSES.get(value.__name__, value)
     if not callable(value):
         return value
     return _function(value)

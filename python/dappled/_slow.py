@@ -138,7 +138,8 @@ def set_attribute(array: Any, name: str, value: Any) -> None:
 
 def item(array: Any, args: tuple[Any, ...]) -> Any:
     """`item` by an index, or NumPy's error."""
-    if array._items and (found := _items.item(array, args)) is not NotImplemented:
+    pieces = array._items or in_pieces(array)
+    if pieces and (found := _items.item(array, args)) is not NotImplemented:
         return found
     return Crossing("ndarray.item").over(array).item(*args)
 

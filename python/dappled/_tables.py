@@ -7,6 +7,14 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def _in_modules(names: str, *modules: str) -> frozenset[str]:
+    return frozenset(f"{module}.{name}" for module in modules for name in names.split())
+
+
+# How a function is computed on several ranks: by us where the elements lie, by NumPy on the pieces,
+# or by NumPy on an array that was brought together.
+COMPUTED, PIECEWISE, GATHERED = "native", "piecewise", "gathered"
+
 # The dtypes that the core has, as NumPy writes them after the byte order.
 NATIVE_CODES = _words("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16")
 
@@ -50,7 +58,7 @@ DESCRIBING = _words(
 )
 
 # Functions, no ufuncs, that look at one element of every argument at a time.
-ELEMENT_WISE = _words("datetime_as_string")
+ELEMENT_WISE = _words("datetime_as_string i0")
 
 # Of the functions on texts, all of which are so, those that are not.
 WHOLE_TEXTS = _words("array asarray chararray compare_chararrays join mod partition rpartition")
@@ -69,17 +77,32 @@ FOREIGN = _words(
     """
 )
 
+# The same of what is adopted because it makes or takes generators, or nothing at all.
+PLAIN = _words(
+    """
+    ArrayLike BitGenerator DTypeLike DataSource Generator MT19937 NBitBase NDArray NumpyVersion
+    PCG64 PCG64DXSM Philox RandomState SFC64 SeedSequence TestCase add_docstring add_newdoc
+    as_ctypes_type assert_string_equal bit_generator busdaycalendar bytes c_intp
+    clear_and_catch_warnings default_rng descr_to_dtype drop_metadata dtype_to_descr errstate
+    flatten_descr format_float format_parser get_fieldstructure get_names get_names_flat get_state
+    getdomain isfileobj load_library magic make_mask_descr ndindex ndpointer normalize_axis_tuple
+    opt_func_info read_array_header_1_0 read_array_header_2_0 read_magic seed
+    set_default_printstyle set_state spawn test
+    """
+)
+
 # Functions in Python over others: run over ours, they gather nothing of their own.
 REBOUND = _words(
     """
     all allclose amax amin angle any append apply_along_axis apply_over_axes around
     array_equal array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip
-    column_stack copy corrcoef count_nonzero cov cross cumprod cumsum cumulative_prod
+    column_stack copy corrcoef cov cross cumprod cumsum cumulative_prod
     cumulative_sum delete diag diagonal diff dsplit dstack ediff1d expand_dims fft.fftshift
     fft.ifftshift fix flip fliplr flipud full_like gradient hsplit hstack imag indices
     insert isclose iscomplex isneginf isposinf isreal kron linalg.matrix_norm
     linalg.multi_dot linalg.vector_norm matrix_transpose max meshgrid min moveaxis nan_to_num
-    nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar ones_like outer pad
+    nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar
+    ones_like outer pad
     permute_dims piecewise polyval prod ptp ravel real real_if_close require reshape resize
     roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes tensordot
     tile transpose trapezoid tri tril trim_zeros triu unstack unwrap vander var vsplit
@@ -87,14 +110,28 @@ REBOUND = _words(
     """
 )
 
+# Of these, those over functions that gather still.
+REBOUND_GATHERING = _words("nanmedian")
+
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
 REBOUND_ON_RANKS = _words(
     """
-    extract flatnonzero geomspace histogram2d intersect1d isin linspace
-    logspace nanmedian nanpercentile nanquantile percentile put_along_axis quantile setdiff1d
-    setxor1d take_along_axis union1d unique_all unique_counts unique_inverse unique_values
+    asarray_chkfinite astype bartlett blackman diag_indices diagflat extract fill_diagonal
+    fft.fftfreq fft.rfftfreq flatnonzero geomspace hamming hanning histogram2d intersect1d isin ix_ kaiser linalg.cross
+    linalg.diagonal linalg.matmul linalg.matrix_transpose linalg.outer linalg.tensordot
+    linalg.trace linalg.vecdot linspace logspace mask_indices nanargmax nanargmin nanmedian
+    nanpercentile nanquantile percentile polynomial.chebyshev.chebval
+    polynomial.chebyshev.chebval2d polynomial.chebyshev.chebval3d polynomial.hermite.hermval
+    polynomial.hermite.hermval2d polynomial.hermite.hermval3d polynomial.hermite_e.hermeval
+    polynomial.hermite_e.hermeval2d polynomial.hermite_e.hermeval3d polynomial.laguerre.lagval
+    polynomial.laguerre.lagval2d polynomial.laguerre.lagval3d polynomial.legendre.legval
+    polynomial.legendre.legval2d polynomial.legendre.legval3d polynomial.polynomial.polyval
+    polynomial.polynomial.polyval2d polynomial.polynomial.polyval3d
+    polynomial.polynomial.polyvalfromroots put_along_axis quantile row_stack setdiff1d setxor1d
+    sort_complex take_along_axis tril_indices tril_indices_from triu_indices triu_indices_from
+    union1d unique_all unique_counts unique_inverse unique_values
     """
-)
+) | _in_modules("arccos arcsin arctanh log log10 log2 logn power sqrt", "emath", "lib.scimath")
 
 # Functions that make arrays, and take `dist=`: where the result lies.
 CREATING = _words(

@@ -14,11 +14,12 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._crossing import Crossing
-from dappled._folding import accumulated, reduced
+from dappled._folding import accumulated, parted, reduced
 from dappled._indexing import at
 from dappled._line import called_by_user
 from dappled._piecewise import piecewise
 from dappled._products import GENERALISED
+from dappled._tables import COMPUTED, PIECEWISE
 
 _OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
@@ -37,9 +38,13 @@ def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> An
 def _without_none(
     ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments without an `out` that is None, as if nothing had been said."""
+    """The arguments without an `out` that is None, or a `where` that is all, as if nothing had been
+    said.
+    """
     if kwargs.get("out", ...) is None:
         kwargs = {name: value for name, value in kwargs.items() if name != "out"}
+    if kwargs.get("where") is True or kwargs.get("where") is numpy._NoValue:
+        kwargs = {name: value for name, value in kwargs.items() if name != "where"}
     while len(args) > ufunc.nin and args[-1] is None:
         args = args[:-1]
     return args, kwargs
@@ -125,6 +130,9 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
         return reduced(function, args[0], kwargs)
     if method == "accumulate" and len(args) == 1:
         return accumulated(function, args[0], kwargs)
+    if method == "reduceat" and len(args) >= 2:
+        named = dict(zip(("axis", "dtype", "out"), args[2:], strict=False)) | kwargs
+        return parted(function, args[0], args[1], named)
     if method == "at" and not kwargs and len(args) == function.nin + 1:
         return at(function, *args)
     return NotImplemented
@@ -134,8 +142,12 @@ def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if function not in GENERALISED:
         return piecewise(function, args, kwargs)
     arrays = all(hasattr(value, "ndim") for value in args)
-    if len(args) != 2 or not arrays or not kwargs.keys() <= {"out"}:
+    if len(args) != 2 or not arrays or not kwargs.keys() <= {"axis", "out"}:
         return NotImplemented
+    if "axis" in kwargs:
+        if function is not numpy.vecdot or not all(_has_axis(x, kwargs["axis"]) for x in args):
+            return NotImplemented
+        args = tuple(numpy.moveaxis(value, kwargs["axis"], -1) for value in args)
     made = GENERALISED[function](*args)
     out = kwargs.get("out")
     target = out[0] if isinstance(out, tuple) else out
@@ -145,6 +157,10 @@ def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return NotImplemented
     target[...] = made
     return target
+
+
+def _has_axis(array: Any, axis: Any) -> bool:
+    return isinstance(axis, int) and -array.ndim <= axis < array.ndim
 
 
 def _reduce(
@@ -223,6 +239,7 @@ def _method(name: str) -> Callable[..., Any]:
 
     method.__name__ = name
     method.__doc__ = getattr(numpy.add, name).__doc__
+    method.__dict__["__way__"] = _WAYS[name]
     return method
 
 
@@ -230,7 +247,8 @@ def _reduced_by_name(self: Any) -> str:
     return str(self.__name__)
 
 
-METHODS = {name: _method(name) for name in ("at", "reduceat")}
+_WAYS = {"at": COMPUTED, "reduceat": PIECEWISE}
+METHODS = {name: _method(name) for name in _WAYS}
 METHODS["accumulate"] = _accumulate
 METHODS["outer"] = _outer
 METHODS["reduce"] = _reduce

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import NoReturn
 
+from dappled.coverage import command as coverage
 from dappled.launch import command as run
 from dappled.launch import doctor
 from dappled.show import command as show
 
-COMMANDS = (run, show, doctor)
+COMMANDS = (run, show, doctor, coverage)
 
 
 class Parser(argparse.ArgumentParser):

@@ -2,6 +2,7 @@
 
 import copy
 import ctypes
+import importlib
 import io
 import pickle
 
@@ -9,6 +10,8 @@ import dappled
 import numpy
 import pytest
 from compare import described
+from dappled._array_function import ours as ours_of
+from dappled.coverage.names import table
 from values import DTYPES, FEW, SHAPES, VIEWS, maker
 
 EVERY = [(dtype, shape, "plain") for dtype in DTYPES for shape in SHAPES]
@@ -228,3 +231,22 @@ def test_setting_shape_flags_and_the_constructor():
         a.resize((3, 2))
         assert a.shape == (3, 2) and a.flags["C"] and a.flags.c_contiguous
         assert np.ndarray((2,), dtype="i4", buffer=bytearray(8)).tolist() == [0, 0]
+
+
+def test_numpys_functions_lead_to_ours():
+    """Every function that NumPy lets through comes to our function of that name."""
+    ways, wrong = table(), []
+    for path in ways:
+        theirs = attribute("numpy", path)
+        if isinstance(theirs, type(numpy.sum)):
+            found = ours_of(theirs)
+            if found.__module__.partition(".")[0] != "dappled" or found.__way__ != ways[path]:
+                wrong.append((path, found.__way__, ways[path]))
+    assert not wrong
+
+
+def attribute(package, path):
+    value = importlib.import_module(package)
+    for name in path.split("."):
+        value = getattr(value, name)
+    return value

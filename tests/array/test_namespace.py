@@ -44,6 +44,13 @@ def signature(function):
         return None
 
 
+def plain(text, name):
+    """A signature without what the array API standard adds."""
+    if name in ("fftfreq", "rfftfreq"):
+        return text.replace(", *, dtype=None", "")
+    return text.replace(", descending=False", "") if name in ("sort", "argsort") else text
+
+
 @pytest.mark.parametrize("module", ["", *SUBMODULES])
 def test_every_name_is_there(module):
     assert pairs(module)
@@ -55,7 +62,7 @@ def test_every_function_has_numpys_signature_name_and_text(module):
     for name, (theirs, ours) in pairs(module).items():
         if not callable(theirs) or isinstance(theirs, type):
             continue
-        if signature(theirs) != signature(ours) or theirs.__doc__ != ours.__doc__:
+        if signature(theirs) != plain(signature(ours), name) or theirs.__doc__ != ours.__doc__:
             different.append((name, signature(theirs), signature(ours)))
         elif getattr(theirs, "__name__", "") != getattr(ours, "__name__", ""):
             different.append((name, theirs.__name__, ours.__name__))

@@ -67,3 +67,26 @@ def test_nothing_is_brought_together(ranks, budget):
     done = on_ranks(ranks, str(PROGRAM.parent / "pieces_stay.py"), DAPPLED_BUDGET=budget)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
     assert done.stdout.endswith("\n0 differences\n") or done.stdout == "0 differences\n"
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("program", ["native_stays", "array_api", "random_on_ranks"])
+def test_tables(program, ranks):
+    """Native names bring nothing together; the array API standard; NumPy's random numbers."""
+    done = on_ranks(ranks, str(PROGRAM.parent / f"{program}.py"))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+    assert "0 differences" in done.stdout
+
+
+@needs_mpi
+def test_what_testing_says():
+    done = on_ranks(3, str(PROGRAM.parent / "testing_on_ranks.py"))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_files(ranks, tmp_path):
+    done = on_ranks(ranks, str(PROGRAM.parent / "files_on_ranks.py"), str(tmp_path))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]

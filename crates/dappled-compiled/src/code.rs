@@ -19,7 +19,7 @@ pub fn compile(program: &Program, repeated: &[bool], refused: bool) -> Option<Fu
         builder.memory_provider(Box::new(Refused));
     }
     let code = Code(Mutex::new(Some(JITModule::new(builder))));
-    let function = code.define(program, repeated).ok()?;
+    let function = code.define(program, repeated)?;
     // SAFETY: the function is what `translate` writes: it reads and writes what a call of a loop may,
     // from the first element to the last, if there is a block of them. `code` keeps its memory.
     Some(unsafe { FusedLoop::new(function, width(program).block(), Box::new(code)) })
@@ -56,19 +56,20 @@ fn found() -> Option<OwnedTargetIsa> {
 struct Code(Mutex<Option<JITModule>>);
 
 impl Code {
-    fn define(&self, program: &Program, repeated: &[bool]) -> ModuleResult<LoopFunction> {
+    fn define(&self, program: &Program, repeated: &[bool]) -> Option<LoopFunction> {
         let mut module = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let module = module.as_mut().expect("there until it is dropped");
         let mut context = module.make_context();
         signature(&mut context.func.signature);
-        let function = module.declare_function("loop", Linkage::Local, &context.func.signature)?;
+        let function =
+            module.declare_function("loop", Linkage::Local, &context.func.signature).ok()?;
         let mut names = FunctionBuilderContext::new();
         translate(program, repeated, &mut context.func, &mut names, module.target_config());
-        module.define_function(function, &mut context)?;
-        module.finalize_definitions()?;
+        module.define_function(function, &mut context).ok()?;
+        module.finalize_definitions().ok()?;
         let start = module.get_finalized_function(function);
         // SAFETY: a function of this signature, in the system's calling convention.
-        Ok(unsafe { std::mem::transmute::<*const u8, LoopFunction>(start) })
+        Some(unsafe { std::mem::transmute::<*const u8, LoopFunction>(start) })
     }
 }
 

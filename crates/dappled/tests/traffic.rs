@@ -12,10 +12,10 @@ fn folding(fold: Fold, axes: &[usize]) -> Folding {
     Folding { fold, axes: axes.to_vec(), dtype, initial: fold.identity(dtype), reports: false }
 }
 
-type Done = Result<(), GraphError>;
+type Act = fn(&Array) -> Result<(), GraphError>;
 
 /// What is done with an array in pieces, and how many numbers each rank may send for it.
-const TABLE: [(&str, fn(&Array) -> Done, usize); 11] = [
+const TABLE: [(&str, Act, usize); 11] = [
     ("sum", |a| a.fold(&folding(Fold::Add, &[0, 1])).map(drop), SIDE * 300),
     ("product", |a| a.fold(&folding(Fold::Multiply, &[0])).map(drop), 3 * SIDE),
     ("sum of columns", |a| a.fold(&folding(Fold::Add, &[0])).map(drop), 3 * SIDE),

@@ -11,6 +11,7 @@ use super::exclusive::exclusive;
 use super::origin::{must_report, must_share, origin};
 use super::reducing::{folded_axes, native_fold};
 use super::session::session;
+use super::ufunc::is_later;
 use super::{scalars, slow};
 
 type Found<'py> = PyResult<Option<Bound<'py, PyAny>>>;
@@ -89,7 +90,7 @@ fn folded<'py>(
     if initial.is_none() && axes.iter().any(|&axis| array.shape()[axis] == 0) {
         return Ok(None);
     }
-    let reports = must_share(py)?;
+    let reports = !array.is_whole() && must_share(py)?;
     let (folding, size) = (Folding { fold, axes, dtype, initial, reports }, array.view().len());
     if folding.axes.len() == array.shape().len() && !keep {
         let total = exclusive(py, size, || array.total(&folding))?;
@@ -106,9 +107,9 @@ fn moment_of<'py>(
     axis: Option<Bound<'py, PyAny>>,
     keep: bool,
 ) -> Found<'py> {
-    let (session, size) = (session(py)?, array.view().len());
-    let large = size > session.limits().at_once || session.fabric().size() > 1;
-    let origin = large.then(|| origin(py)).transpose()?;
+    let size = array.view().len();
+    let later = !array.is_whole() || is_later(session(py)?, size);
+    let origin = later.then(|| origin(py)).transpose()?;
     if origin.as_ref().is_some_and(|origin| must_report(origin.policy)) {
         return Ok(None);
     }

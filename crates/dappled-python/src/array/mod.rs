@@ -13,6 +13,7 @@ mod dtypes;
 mod elements;
 mod exclusive;
 mod folding;
+mod fourier;
 mod function;
 mod given;
 mod indexing;
@@ -51,6 +52,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(items::copy_items, module)?)?;
     module.add_function(wrap_pyfunction!(items::write_items, module)?)?;
     module.add_function(wrap_pyfunction!(ufunc::where_, module)?)?;
+    module.add_function(wrap_pyfunction!(fourier::fourier, module)?)?;
+    module.add_function(wrap_pyfunction!(fourier::twisted, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::init, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::has_begun, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::node_rank, module)?)?;

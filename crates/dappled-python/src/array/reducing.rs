@@ -35,7 +35,8 @@ pub fn reduce<'py>(
     if initial.is_none() && axes.iter().any(|&axis| ours.shape()[axis] == 0) {
         return Ok(None);
     }
-    let folding = Folding { fold, axes, dtype, initial, reports: must_share(py)? };
+    let reports = !ours.is_whole() && must_share(py)?;
+    let folding = Folding { fold, axes, dtype, initial, reports };
     let folded = exclusive(py, ours.view().len(), || ours.folded(&folding))?;
     result(py, if keepdims { folded } else { folded.without(&folding.axes) }).map(Some)
 }
@@ -54,7 +55,7 @@ pub fn accumulate<'py>(
     let Some(fold) = fold_of(name) else { return Ok(None) };
     let Some(dtype) = native_fold(ours, fold, dtype)? else { return Ok(None) };
     let axis = one_axis(axis, ours.shape().len())?;
-    let reports = must_share(py)?;
+    let reports = !ours.is_whole() && must_share(py)?;
     let scanned = exclusive(py, ours.view().len(), || ours.scan(fold, axis, dtype, reports))?;
     result(py, scanned).map(Some)
 }

@@ -19,6 +19,9 @@ use super::origin::{must_report, origin};
 use super::session::session;
 use super::slow;
 
+/// Bytes of the widest element.
+const WIDEST: usize = 16;
+
 /// Arguments: never more than three.
 type Few<T> = smallvec::SmallVec<[T; 3]>;
 
@@ -125,7 +128,7 @@ fn computed<'py>(
     let Some(dtype) = dtype else { return Ok(None) };
     let session = session(py)?;
     let ask = |request| ufunc_in(session, request, dtype, &given);
-    let array = asked(py, op, dtype, largest(&given), ask)?;
+    let array = asked(py, op, dtype, extent(&given), ask)?;
     result(py, array).map(Some)
 }
 
@@ -152,9 +155,15 @@ pub fn asked(
 
 /// What is asked for; from where, if it is not computed at once.
 fn request(py: Python<'_>, op: Op, size: usize) -> PyResult<Request> {
-    let session = session(py)?;
-    let large = size > session.limits().at_once || session.fabric().size() > 1;
-    Ok(Request { origin: large.then(|| origin(py)).transpose()?, ..op.into() })
+    let later = is_later(session(py)?, size);
+    Ok(Request { origin: later.then(|| origin(py)).transpose()?, ..op.into() })
+}
+
+/// May an operation about so many elements be computed later, or by several ranks?
+pub fn is_later(session: &Session, size: usize) -> bool {
+    let limits = session.limits();
+    let may_lie_in_pieces = || size.saturating_mul(WIDEST) >= limits.whole_below;
+    size > limits.at_once || (session.fabric().size() > 1 && may_lie_in_pieces())
 }
 
 /// Must it be computed now? An integer power may raise by value.
@@ -171,10 +180,23 @@ fn share(session: &Session, request: &Request, array: &Array) -> Result<(), Grap
     }
 }
 
-fn largest(given: &[Given<'_>]) -> usize {
-    let size =
-        |given: &Given<'_>| if let Given::Array(array) = given { array.view().len() } else { 1 };
-    given.iter().map(size).max().unwrap_or(1)
+/// How many elements an operation is about, at most. What lies in pieces is about all there are: other
+/// ranks are waited for.
+fn extent(given: &[Given<'_>]) -> usize {
+    let mut shape: &[usize] = &[];
+    let mut size = 1;
+    for given in given {
+        let Given::Array(array) = given else { continue };
+        if !array.is_whole() {
+            return usize::MAX;
+        }
+        size = match shape.is_empty() || shape == array.shape() {
+            true => array.view().len().max(size),
+            false => size.saturating_mul(array.view().len()),
+        };
+        shape = array.shape();
+    }
+    size
 }
 
 fn has_array(given: &[Given<'_>]) -> bool {
@@ -218,7 +240,7 @@ pub fn updated<'py>(
         let powers = argument(&powers)?;
         return powers.map_or(Ok(false), |powers| written(py, target, &powers).map(|()| true));
     }
-    let size = largest(&given);
+    let size = extent(&given);
     let request = request(py, op, size)?;
     let (session, strict) = (session(py)?, is_strict(&request, dtype));
     exclusive(py, size, || {

@@ -1,0 +1,78 @@
+//! Roots of unity, to the last bit or two, from two short tables.
+
+use std::f64::consts::FRAC_PI_2;
+
+use num_complex::Complex;
+use rayon::prelude::*;
+
+use crate::Direction;
+use crate::plans::Float;
+
+/// exp(∓2πi m/n) for all m: the product of a coarse and a fine root.
+pub struct Twiddles<T> {
+    bits: u32,
+    fine: Vec<Complex<T>>,
+    coarse: Vec<Complex<T>>,
+}
+
+impl<T: Float> Twiddles<T> {
+    pub fn new(n: usize, direction: Direction) -> Self {
+        let bits = n.ilog2().div_ceil(2);
+        let root = |m| root(m, n, direction);
+        let fine = (0..1 << bits).map(root).collect();
+        Self { bits, fine, coarse: (0..=n >> bits).map(|m| root(m << bits)).collect() }
+    }
+
+    /// That of an m below n.
+    pub fn at(&self, m: usize) -> Complex<T> {
+        self.coarse[m >> self.bits] * self.fine[m & ((1 << self.bits) - 1)]
+    }
+}
+
+/// One root: within an eighth of the circle sine and cosine have their full precision.
+fn root<T: Float>(m: usize, n: usize, direction: Direction) -> Complex<T> {
+    let (m, n) = ((m % n) as i128, n as i128);
+    let quarter = (8 * m + n) / (2 * n);
+    let angle = FRAC_PI_2 * ((4 * m - quarter * n) as f64 / n as f64);
+    let (sine, cosine) = angle.sin_cos();
+    let (re, im) = match quarter % 4 {
+        0 => (cosine, sine),
+        1 => (-sine, cosine),
+        2 => (-cosine, -sine),
+        _ => (sine, -cosine),
+    };
+    let im = if direction == Direction::Forward { -im } else { im };
+    Complex::new(T::of(re), T::of(im))
+}
+
+/// Multiplies a part of a matrix, of which the first element is in this row and column of the whole,
+/// by the roots of order n: that to the power row times column.
+pub fn twist<T: Float>(
+    values: &mut [Complex<T>],
+    columns: usize,
+    first: (usize, usize),
+    n: usize,
+    direction: Direction,
+) {
+    let twiddles = Twiddles::new(n, direction);
+    values.par_chunks_mut(columns.max(1)).enumerate().for_each(|(row, values)| {
+        twist_line(values, first.0 + row, first.1, n, &twiddles);
+    });
+}
+
+/// The same for one row, or one column.
+pub fn twist_line<T: Float>(
+    values: &mut [Complex<T>],
+    line: usize,
+    first: usize,
+    n: usize,
+    twiddles: &Twiddles<T>,
+) {
+    let step = line % n;
+    let mut m = (step as u128 * first as u128 % n as u128) as usize;
+    for value in values {
+        *value = *value * twiddles.at(m);
+        m += step;
+        m -= if m >= n { n } else { 0 };
+    }
+}

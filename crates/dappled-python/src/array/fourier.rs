@@ -1,0 +1,193 @@
+//! Fourier transforms of NumPy's arrays in C order, for `dappled._fft`.
+
+use dappled_fft::{
+    Direction, Float, Given, Lines, complex, complex_to_real, real_to_complex, twist,
+};
+use num_complex::Complex;
+use numpy::{
+    Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn,
+    PyUntypedArray, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::exclusive::exclusive;
+use super::session::session;
+
+/// Transforms along an axis: what is in `source`, cut or filled up to `length`, into `target`. They
+/// may be the same array. Between real and complex arrays the spectrum is one half of it, or all of
+/// it if that is what the target has room for.
+#[pyfunction]
+pub fn fourier(
+    py: Python<'_>,
+    source: &Bound<'_, PyUntypedArray>,
+    target: &Bound<'_, PyUntypedArray>,
+    axis: usize,
+    length: usize,
+    forward: bool,
+    scale: f64,
+) -> PyResult<()> {
+    session(py)?; // which says on how many threads
+    let call = Call { source, target, axis, length, forward, scale };
+    match call.run::<f64>(py)? || call.run::<f32>(py)? {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err("expected float32, float64, or their complex dtypes")),
+    }
+}
+
+/// Multiplies a part of a matrix by roots of unity of order `n`, to the power row times column; the
+/// part begins at `first` of the whole.
+#[pyfunction]
+pub fn twisted(
+    py: Python<'_>,
+    part: &Bound<'_, PyUntypedArray>,
+    first: (usize, usize),
+    n: usize,
+    forward: bool,
+) -> PyResult<()> {
+    match twist_as::<f64>(py, part, first, n, forward)?
+        || twist_as::<f32>(py, part, first, n, forward)?
+    {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err("expected complex64 or complex128")),
+    }
+}
+
+fn twist_as<T: Float + Element>(
+    py: Python<'_>,
+    part: &Bound<'_, PyUntypedArray>,
+    first: (usize, usize),
+    n: usize,
+    forward: bool,
+) -> PyResult<bool>
+where
+    Complex<T>: Element,
+{
+    let Ok(part) = part.cast::<PyArrayDyn<Complex<T>>>() else { return Ok(false) };
+    let columns = part.shape()[1];
+    let mut part = part.try_readwrite()?;
+    let values = part.as_slice_mut()?;
+    exclusive(py, values.len(), || Ok(twist(values, columns, first, n, direction(forward))))?;
+    Ok(true)
+}
+
+fn direction(forward: bool) -> Direction {
+    if forward { Direction::Forward } else { Direction::Inverse }
+}
+
+/// One call.
+struct Call<'a, 'py> {
+    source: &'a Bound<'py, PyUntypedArray>,
+    target: &'a Bound<'py, PyUntypedArray>,
+    axis: usize,
+    length: usize,
+    forward: bool,
+    scale: f64,
+}
+
+impl Call<'_, '_> {
+    /// Runs it if its arrays have this precision.
+    fn run<T: Float + Element>(&self, py: Python<'_>) -> PyResult<bool>
+    where
+        Complex<T>: Element,
+    {
+        if let Ok(target) = self.target.cast::<PyArrayDyn<T>>() {
+            let Some(source) = read::<Complex<T>>(self.source)? else { return Ok(false) };
+            let mut between = self.between::<T>(py, self.lines().between_real());
+            self.joined(py, source.as_slice()?, target.try_readwrite()?, &mut between)?;
+            return Ok(true);
+        }
+        let Ok(target) = self.target.cast::<PyArrayDyn<Complex<T>>>() else { return Ok(false) };
+        let target = target.try_readwrite()?;
+        let mut between = self.between::<T>(py, self.lines().between());
+        if self.source.is(self.target) {
+            self.complex(py, Given::Target, target, &mut between)?;
+        } else if let Some(source) = read::<Complex<T>>(self.source)? {
+            self.complex(py, Given::Complex(source.as_slice()?), target, &mut between)?;
+        } else if let Some(source) = read::<T>(self.source)? {
+            self.halved(py, source.as_slice()?, target, &mut between)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn lines(&self) -> Lines {
+        let shape = self.source.shape();
+        let (before, after) = (&shape[..self.axis], &shape[self.axis + 1..]);
+        Lines {
+            groups: before.iter().product(),
+            given: shape[self.axis],
+            length: self.length,
+            inner: after.iter().product(),
+        }
+    }
+
+    /// Memory that NumPy has asked huge pages for.
+    fn between<'py, T>(
+        &self,
+        py: Python<'py>,
+        length: usize,
+    ) -> PyReadwriteArrayDyn<'py, Complex<T>>
+    where
+        Complex<T>: Element,
+    {
+        PyArray1::zeros(py, length, false).to_dyn().readwrite()
+    }
+
+    fn complex<T: Float + Element>(
+        &self,
+        py: Python<'_>,
+        given: Given<'_, T>,
+        mut target: PyReadwriteArrayDyn<'_, Complex<T>>,
+        between: &mut PyReadwriteArrayDyn<'_, Complex<T>>,
+    ) -> PyResult<()>
+    where
+        Complex<T>: Element,
+    {
+        let (target, between) = (target.as_slice_mut()?, between.as_slice_mut()?);
+        let (lines, scale) = (self.lines(), T::of(self.scale));
+        let direction = direction(self.forward);
+        exclusive(py, usize::MAX, || Ok(complex(given, target, lines, direction, scale, between)))
+    }
+
+    fn halved<T: Float + Element>(
+        &self,
+        py: Python<'_>,
+        source: &[T],
+        mut target: PyReadwriteArrayDyn<'_, Complex<T>>,
+        between: &mut PyReadwriteArrayDyn<'_, Complex<T>>,
+    ) -> PyResult<()>
+    where
+        Complex<T>: Element,
+    {
+        if target.shape()[self.axis] == self.length {
+            return self.complex(py, Given::Real(source), target, between);
+        }
+        let (target, between) = (target.as_slice_mut()?, between.as_slice_mut()?);
+        let (lines, scale) = (self.lines(), T::of(self.scale));
+        exclusive(py, usize::MAX, || Ok(real_to_complex(source, target, lines, scale, between)))
+    }
+
+    fn joined<T: Float + Element>(
+        &self,
+        py: Python<'_>,
+        source: &[Complex<T>],
+        mut target: PyReadwriteArrayDyn<'_, T>,
+        between: &mut PyReadwriteArrayDyn<'_, Complex<T>>,
+    ) -> PyResult<()>
+    where
+        Complex<T>: Element,
+    {
+        let (target, between) = (target.as_slice_mut()?, between.as_slice_mut()?);
+        let (lines, scale) = (self.lines(), T::of(self.scale));
+        exclusive(py, usize::MAX, || Ok(complex_to_real(source, target, lines, scale, between)))
+    }
+}
+
+fn read<'py, V: Element>(
+    array: &Bound<'py, PyUntypedArray>,
+) -> PyResult<Option<PyReadonlyArrayDyn<'py, V>>> {
+    let typed = array.cast::<PyArrayDyn<V>>().ok();
+    Ok(typed.map(|array| array.try_readonly()).transpose()?)
+}

@@ -1,0 +1,202 @@
+"""Files: on several ranks, arrays in pieces are read and written in pieces.
+
+Named files of raw elements and `.npy` are read and written by all ranks at once, archives by the
+first, chunk by chunk. What is whole on every rank each rank writes for itself.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+from numpy.lib import format as npy
+
+from dappled._array import is_moved
+from dappled._fallback import gathered
+from dappled._native import native
+from dappled._parts import (
+    Guard,
+    chunks,
+    everywhere,
+    is_alone,
+    is_path,
+    read,
+    replaced,
+    write,
+)
+from dappled._piecewise import in_pieces
+
+# What stands behind NumPy's functions and no module of it offers.
+_BEHIND: dict[str, Any] = npy.write_array.__globals__
+
+
+def each(function: Callable[..., Any], file: Any, suffix: str, *args: Any, **kwargs: Any) -> Any:
+    """A function that writes a file of what every rank has, on each of them."""
+    if not is_path(file):
+        return gathered(function)(file, *args, **kwargs)
+    with replaced(_suffixed(file, suffix)) as temporary:
+        return gathered(function)(temporary, *args, **kwargs)
+
+
+def _suffixed(file: Any, suffix: str) -> str:
+    name = os.fsdecode(file)
+    return name if name.endswith(suffix) else name + suffix
+
+
+def header(array: Any) -> tuple[bytes, Any]:
+    """The head of an `.npy` file, and the array whose elements in C order follow it."""
+    columns = array.flags.f_contiguous and not array.flags.c_contiguous
+    described = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": columns}
+    head = io.BytesIO()
+    _BEHIND["_write_array_header"](head, {**described, "shape": array.shape}, None)
+    return head.getvalue(), array.T if columns else array
+
+
+@native(numpy.save)
+def save(file: Any, arr: Any, allow_pickle: Any = True) -> Any:
+    if is_alone():
+        return NotImplemented
+    if not in_pieces(arr):
+        return each(numpy.save, file, ".npy", arr, allow_pickle)
+    head, rows = header(arr)
+    if is_path(file):
+        return write(_suffixed(file, ".npy"), head, rows)
+    file.write(head)
+    for values in everywhere(rows):
+        file.write(values.tobytes())
+    return None
+
+
+@native(numpy.load)
+def load(
+    file: Any,
+    mmap_mode: Any = None,
+    allow_pickle: Any = False,
+    fix_imports: Any = True,
+    encoding: Any = "ASCII",
+    *,
+    max_header_size: Any = npy.read_array.__globals__["_MAX_HEADER_SIZE"],
+) -> Any:
+    if is_alone() or mmap_mode or not is_path(file) or not _is_npy(file):
+        return NotImplemented
+    limit = 2**64 if allow_pickle else max_header_size
+    with open(file, "rb") as opened:
+        version = npy.read_magic(opened)
+        shape, columns, dtype = _BEHIND["_read_array_header"](opened, version, limit)
+        offset = opened.tell()
+    if not is_moved(dtype):
+        return NotImplemented
+    found = read(file, offset, shape[::-1] if columns else shape, dtype)
+    if found is None:
+        return NotImplemented
+    return found.T._owner() if columns else found
+
+
+def _is_npy(file: Any) -> bool:
+    with open(file, "rb") as opened:
+        return opened.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX
+
+
+@native(numpy.fromfile)
+def fromfile(
+    file: Any, dtype: Any = None, count: Any = -1, sep: Any = "", offset: Any = 0, **kwargs: Any
+) -> Any:
+    kind = numpy.dtype(dtype)
+    if is_alone() or kwargs or sep or not is_path(file) or not is_moved(kind):
+        return NotImplemented
+    if not os.path.isfile(file) or not isinstance(offset, int) or offset < 0:
+        return NotImplemented
+    there = max(0, os.path.getsize(file) - offset) // kind.itemsize
+    length = there if count == -1 else min(int(count), there)
+    found = read(file, offset, (length,), kind) if length > 0 else None
+    return NotImplemented if found is None else found
+
+
+@native(numpy.ndarray.tofile, "dappled.ndarray")
+def tofile(self: Any, fid: Any, /, sep: Any = "", format: Any = "%s") -> Any:
+    if is_alone():
+        return NotImplemented
+    if not in_pieces(self):
+        return each(_to_file, fid, "", self, sep, format)
+    if is_path(fid) and not sep:
+        return write(fid, b"", self)
+    if is_path(fid):
+        return _as_text(fid, self, sep, format)
+    for place, values in enumerate(everywhere(self)):
+        _put(fid, sep if place else "", values, sep, format)
+    return None
+
+
+def _to_file(file: Any, array: Any, sep: str, format: str) -> None:
+    array.tofile(file, sep, format)
+
+
+def _put(file: Any, before: str, values: Any, sep: str, format: str) -> None:
+    if before:
+        file.write(before.encode())
+        file.flush()
+    values.tofile(file, sep, format)
+
+
+def _as_text(path: Any, array: Any, sep: str, format: str) -> None:
+    guard = Guard()
+    file = guard.do(open, path, "wb")
+    for place, values in enumerate(chunks(array)):
+        guard.do(_put, file, sep if place else "", values, sep, format)
+    if file:
+        guard.do(file.close)
+    guard.end()
+
+
+def _savez(file: Any, arrays: dict[str, Any], allow_pickle: Any, compression: int) -> Any:
+    if is_alone() or not any(map(in_pieces, arrays.values())) or not is_path(file):
+        return NotImplemented
+    guard = Guard()
+    kind = {"mode": "w", "compression": compression, "allowZip64": True}
+    archive = guard.do(zipfile.ZipFile, _suffixed(file, ".npz"), **kind)
+    for key, value in arrays.items():
+        _add(guard, archive, f"{key}.npy", value, allow_pickle)
+    if archive:
+        guard.do(archive.close)
+    guard.end()
+    return None
+
+
+def _add(guard: Guard, archive: Any, name: str, value: Any, allow_pickle: Any) -> None:
+    member = guard.do(lambda: archive.open(name, "w", force_zip64=True))
+    if in_pieces(value):
+        head, rows = header(value)
+        guard.do(lambda: member.write(head))
+        for values in chunks(rows):
+            guard.do(lambda values=values: member.write(values.tobytes()))
+    else:
+        whole = numpy.asanyarray(value)
+        guard.do(lambda: npy.write_array(member, whole, allow_pickle=allow_pickle))
+    if member:
+        guard.do(member.close)
+
+
+def _named(args: tuple[Any, ...], kwds: dict[str, Any]) -> dict[str, Any] | None:
+    """Arrays by name; None where a name is there twice, for which NumPy has words."""
+    numbered = {f"arr_{place}": value for place, value in enumerate(args)}
+    return None if numbered.keys() & kwds.keys() else {**kwds, **numbered}
+
+
+@native(numpy.savez)
+def savez(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
+    arrays = _named(args, kwds)
+    if arrays is None:
+        return NotImplemented
+    return _savez(file, arrays, allow_pickle, zipfile.ZIP_STORED)
+
+
+@native(numpy.savez_compressed)
+def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
+    arrays = _named(args, kwds)
+    if arrays is None:
+        return NotImplemented
+    return _savez(file, arrays, allow_pickle, zipfile.ZIP_DEFLATED)
