@@ -15,11 +15,11 @@ import numpy
 
 from dappled import _rows
 from dappled._array import core, is_moved, ndarray, ufuncs
+from dappled._large import is_large, places
 from dappled._native import native
 from dappled._piecewise import in_pieces
 from dappled._rebind import rewrapped
 from dappled._sorting import sort
-from dappled._taking import is_large, places
 from dappled._threads import each, plain, shares
 
 # Elements of a sample, and how many ranks in it to each side the wanted one may be.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from dappled import _choosing, _indexing, _items, _taking
+from dappled import _choosing, _indexing, _items, _large
 from dappled._array import core, ndarray
 from dappled._crossing import Crossing
 from dappled._line import called_by_user, warn, warn_at
@@ -58,7 +58,7 @@ def getitem(array: Any, key: Any) -> Any:
     """What a key selects that is not basic, or of an array that NumPy holds."""
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
         return found
-    for ours in (_taking.getitem, _indexing.getitem):
+    for ours in (_large.getitem, _indexing.getitem):
         if (found := ours(array, key)) is not NotImplemented:
             return found
     crossing = Crossing("ndarray.__getitem__", writeable=True)
@@ -74,7 +74,7 @@ def setitem(array: Any, key: Any, value: Any) -> None:
         if cast is not NotImplemented:
             array[key] = cast
             return
-    for ours in (_taking.setitem, _indexing.setitem):
+    for ours in (_large.setitem, _indexing.setitem):
         if ours(array, key, value) is not NotImplemented:
             return
     crossing = Crossing("ndarray.__setitem__")

@@ -11,7 +11,8 @@ const LANES: usize = 4;
 pub fn extent(values: &[f64]) -> Option<(f64, f64)> {
     let ends = values.par_chunks(CHUNK).map(ends_of);
     let widest = |one: (f64, f64), other: (f64, f64)| (one.0.min(other.0), one.1.max(other.1));
-    ends.map(|ends| ends.filter(|(low, high)| low <= high)).reduce_with(|one, other| Some(widest(one?, other?)))?
+    ends.map(|ends| ends.filter(|(low, high)| low <= high))
+        .reduce_with(|one, other| Some(widest(one?, other?)))?
 }
 
 /// Lane by lane, so that several are compared at once; None if one is no number.
@@ -29,7 +30,10 @@ fn ends_of(values: &[f64]) -> Option<(f64, f64)> {
         }
     }
     let numbers = strange.iter().all(|&strange| strange == 0);
-    let ends = (low.into_iter().fold(f64::INFINITY, f64::min), high.into_iter().fold(f64::NEG_INFINITY, f64::max));
+    let ends = (
+        low.into_iter().fold(f64::INFINITY, f64::min),
+        high.into_iter().fold(f64::NEG_INFINITY, f64::max),
+    );
     numbers.then_some(ends)
 }
 
