@@ -19,6 +19,7 @@ from dappled._comm import together
 from dappled._creation import asarray
 from dappled._keys import Key, is_spread, mask_of, refused, single_key, taken_apart
 from dappled._line import called_by_user
+from dappled._threads import chosen
 from dappled.protocol import Distribution
 
 
@@ -54,6 +55,8 @@ def setitem(array: Any, key: Any, value: Any) -> Any:
     if parsed is None:
         return refused(array, key)
     value = called_by_user(_cast, value, array.dtype)
+    if mask is not None:
+        _check_number(value, parsed.shape[0])
     return _put(parsed, _fitted(parsed, value), numpy.ndarray.__setitem__)
 
 
@@ -75,14 +78,25 @@ def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
 
 
 def _chosen(array: Any, mask: Any) -> Any:
-    piece, chosen = _rows.rows(array.reshape(-1)), _rows.rows(mask.reshape(-1))
-    return _rows.joined_rows(piece[chosen])
+    piece, own = _rows.rows(array.reshape(-1)), _rows.rows(mask.reshape(-1))
+    return _rows.joined_rows(chosen(piece, own))
 
 
 def _filled(array: Any, mask: Any, value: Any) -> None:
     from dappled._choosing import copyto  # which needs the slow ways, and they need this
 
     copyto(array, value, where=mask)
+
+
+def _check_number(value: Any, count: int) -> None:
+    """Of what a mask of all elements chooses NumPy has its own words."""
+    text = "NumPy boolean array indexing assignment "
+    if value.ndim > 1:
+        text += "requires a 0 or 1-dimensional input, input has"
+        raise ValueError(f"{text} {value.ndim} dimensions")
+    if value.size not in (1, count):
+        text += f"cannot assign {value.size} input values to the {count} output values"
+        raise ValueError(f"{text} where the mask is true")
 
 
 def _flat(parsed: Key, numbers: list[Any]) -> Any:

@@ -8,7 +8,7 @@ import numpy
 
 from dappled._array import core, ndarray
 from dappled._creation import asarray
-from dappled._threads import LARGE, as_bytes, plain, readable
+from dappled._threads import LARGE, as_bytes, chosen, plain, readable
 
 
 def is_large(array: Any) -> bool:
@@ -23,16 +23,8 @@ def getitem(array: Any, key: Any) -> Any:
     if not isinstance(key, ndarray) or not (is_large(array) and is_large(key)):
         return NotImplemented
     if key.dtype == bool and key.shape == array.shape:
-        return _chosen(plain(array), plain(key))
+        return core.wrap(chosen(plain(array), plain(key)), True)
     return _rows_of(array, key) if key.dtype.kind in "iu" else NotImplemented
-
-
-def _chosen(values: Any, mask: Any) -> Any:
-    if (source := readable(values)) is None:
-        return NotImplemented
-    made = numpy.empty(core.count_chosen(mask), values.dtype)
-    core.compress(mask, source, made.view(source.dtype))
-    return core.wrap(made, True)
 
 
 def places(mask: Any) -> Any:

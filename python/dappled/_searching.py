@@ -59,7 +59,8 @@ def _search(where: Any, values: Any, side: Any) -> Any:
     """Values go to the rank among whose rows their place is."""
     piece, asked = _rows.rows(where), _rows.rows(values)
     last = everywhere(piece[-1:])
-    owners = numpy.array([rank for rank, one in enumerate(last) if len(one)])
+    kind = numpy.min_scalar_type(core.ranks())
+    owners = numpy.array([rank for rank, one in enumerate(last) if len(one)], kind)
     found = numpy.searchsorted(numpy.concatenate(last), asked, side)
     way = _rows.Routes("a search", owners[numpy.minimum(found, len(owners) - 1)])
     came = way.there(asked)
