@@ -117,7 +117,8 @@ REBOUND_GATHERING = _words("nanmedian")
 REBOUND_ON_RANKS = _words(
     """
     asarray_chkfinite astype bartlett blackman diag_indices diagflat extract fill_diagonal
-    fft.fftfreq fft.rfftfreq flatnonzero geomspace hamming hanning histogram2d intersect1d isin ix_ kaiser linalg.cross
+    fft.fftfreq fft.rfftfreq flatnonzero geomspace hamming hanning histogram2d intersect1d isin
+    ix_ kaiser linalg.cross
     linalg.diagonal linalg.matmul linalg.matrix_transpose linalg.outer linalg.tensordot
     linalg.trace linalg.vecdot linspace logspace mask_indices nanargmax nanargmin nanmedian
     nanpercentile nanquantile percentile polynomial.chebyshev.chebval
