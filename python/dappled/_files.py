@@ -30,6 +30,7 @@ from dappled._parts import (
 )
 from dappled._piecewise import in_pieces
 
+_LENGTHS = 26  # bytes of an entry of an archive before it says how long its name is
 # What stands behind NumPy's functions and no module of it offers.
 _BEHIND: dict[str, Any] = npy.write_array.__globals__
 
@@ -83,17 +84,37 @@ def load(
 ) -> Any:
     if is_alone() or mmap_mode or not is_path(file) or not _is_npy(file):
         return NotImplemented
-    limit = 2**64 if allow_pickle else max_header_size
     with open(file, "rb") as opened:
-        version = npy.read_magic(opened)
-        shape, columns, dtype = _BEHIND["_read_array_header"](opened, version, limit)
-        offset = opened.tell()
+        return _in_pieces(file, 0, opened, 2**64 if allow_pickle else max_header_size)
+
+
+def _in_pieces(path: Any, start: int, file: Any, limit: int) -> Any:
+    """An array of which each rank reads its piece; `file` is opened where that of a name starts."""
+    version = npy.read_magic(file)
+    shape, columns, dtype = _BEHIND["_read_array_header"](file, version, limit)
     if not is_moved(dtype):
         return NotImplemented
-    found = read(file, offset, shape[::-1] if columns else shape, dtype)
+    found = read(path, start + file.tell(), shape[::-1] if columns else shape, dtype)
     if found is None:
         return NotImplemented
     return found.T._owner() if columns else found
+
+
+def member(archive: Any, key: str) -> Any:
+    """An array of an archive in a named file that is not compressed; else NotImplemented."""
+    path: Any = getattr(archive.fid, "name", None)
+    names = {name.removesuffix(".npy"): name for name in archive.zip.namelist()}
+    name = names.get(key.removesuffix(".npy"))
+    if is_alone() or not is_path(path) or name is None or not name.endswith(".npy"):
+        return NotImplemented
+    info = archive.zip.getinfo(name)
+    if info.compress_type != zipfile.ZIP_STORED:
+        return NotImplemented
+    with open(path, "rb") as file, archive.zip.open(name) as opened:
+        file.seek(info.header_offset + _LENGTHS)
+        lengths = int.from_bytes(file.read(2), "little") + int.from_bytes(file.read(2), "little")
+        start = info.header_offset + _LENGTHS + 4 + lengths
+        return _in_pieces(path, start, opened, archive.max_header_size)
 
 
 def _is_npy(file: Any) -> bool:

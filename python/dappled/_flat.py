@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -23,17 +24,10 @@ class Walk:
 
     def __init__(self, base: Any) -> None:
         self._base, self.index = base, 0
+        self._places = itertools.product(*map(range, base.shape))
+        self.coords: tuple[int, ...] = next(self._places, (0,) * base.ndim)
         self._row: Any = None
         self._values: Any = ()
-
-    @property
-    def coords(self) -> tuple[int, ...]:
-        """The coordinates of the element that comes next."""
-        place, coords = self.index, []
-        for length in reversed(self._base.shape[1:]):
-            place, coord = divmod(place, length)
-            coords.append(coord)
-        return (place, *reversed(coords))
 
     def __next__(self) -> Any:
         if self.index == self._base.size:
@@ -44,6 +38,7 @@ class Walk:
             start = self.index - place
             self._values = core.unwrap(self._row[start : start + _AT_ONCE])
         self.index += 1
+        self.coords = next(self._places, (self._base.shape[0], *[0] * (self._base.ndim - 1)))
         return self._values[place]
 
 

@@ -23,6 +23,7 @@ _DISPATCHED = type(numpy.sum)
 
 # The names that are our own, by the chapter that has them.
 CHAPTERS = {
+    "_along": "apply_along_axis",
     "_array": "ndarray",
     "_broadcasting": "broadcast_arrays broadcast_to",
     "_choosing": "argmax argmin copyto count_nonzero where",

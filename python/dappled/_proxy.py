@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core
+from dappled._array import canonical, core
 from dappled._crossing import Crossing, Proxy, around
 from dappled._drawing import of_random
 from dappled._fallback import dressed, gathered
@@ -30,6 +30,10 @@ def proxy(kind: type) -> type[Proxy]:
     module = "dappled" + "".join(kind.__module__.partition(".")[1:]).partition("._")[0]
     members = {name: _member(kind, name, module) for name in dir(kind) if name not in skipped}
     members |= {name: _member(kind, name, module) for name in _TEXT if name in vars(kind)}
+    if kind is numpy.nditer:
+        members["__next__"] = _next
+    if kind.__name__ == "NpzFile":
+        members["__getitem__"] = _opening(members["__getitem__"])
     members |= {"__init__": _init(kind, module), "__doc__": kind.__doc__, "__module__": module}
     bases = (_Delegating, Mapping) if mapping else (_Delegating,)
     return type(kind.__name__, bases, members)
@@ -78,6 +82,27 @@ def _reading(make: Callable[..., Any]) -> Callable[..., Any]:
         return make(*args, **kwargs)
 
     return call
+
+
+def _next(self: Any) -> Any:
+    """The next elements of an iterator: this is done often, and needs no more."""
+    found = next(self._numpy)
+    return tuple(map(_wrapped, found)) if type(found) is tuple else _wrapped(found)
+
+
+def _opening(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    def getitem(self: Any, key: str) -> Any:
+        """An array of an archive; on several ranks in pieces, if it is not compressed."""
+        from dappled._files import member  # which needs much of Python's library
+
+        found = member(self._numpy, key)
+        return otherwise(self, key) if found is NotImplemented else found
+
+    return dressed(getitem, otherwise, otherwise.__module__)
+
+
+def _wrapped(value: Any) -> Any:
+    return core.wrap(canonical(value) if core.ranks() > 1 else value)
 
 
 def _member(kind: type, name: str, module: str) -> Any:

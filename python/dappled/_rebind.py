@@ -30,6 +30,7 @@ import numpy
 from dappled._array import core, ufuncs
 from dappled._converter import ArrayConverter
 from dappled._fallback import adopt, dressed, shadow
+from dappled._line import called_by_user
 from dappled._tables import FOREIGN, GATHERED, REBOUND_GATHERING
 
 _made: dict[Any, Any] = {}
@@ -54,12 +55,19 @@ def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
     return dressed(_copy(code), function, module, way)
 
 
+def apart(function: Any) -> Callable[..., Any]:
+    """A rebound function to which others, when they are rebound, are not led: ours is better."""
+    made = rebound(function)
+    _made.pop(in_python(function), None)
+    return made
+
+
 def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
     """A rebound function whose result may be an array of NumPy's."""
     inner = rebound(function, module)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        result = inner(*args, **kwargs)
+        result = called_by_user(inner, *args, **kwargs)  # what it warns of is the user's line
         return core.wrap(result) if type(result) is numpy.ndarray else result
 
     return dressed(call, function, module, vars(inner)["__way__"])
@@ -129,6 +137,8 @@ def _function(value: Any) -> Any:
         return _made[in_python(value)]
     if name in numpy.__all__ and value in _behind(getattr(numpy, name)):
         return getattr(import_module("dappled"), name)
+    if value in _behind(getattr(numpy.linalg, name, None)):
+        return getattr(import_module("dappled.linalg"), name)
     return rebound(value) if name else value
 
 

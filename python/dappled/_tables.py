@@ -94,7 +94,7 @@ PLAIN = _words(
 # Functions in Python over others: run over ours, they gather nothing of their own.
 REBOUND = _words(
     """
-    all allclose amax amin angle any append apply_along_axis apply_over_axes around
+    all allclose amax amin angle any append apply_over_axes around
     array_equal array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip
     column_stack copy corrcoef cov cross cumprod cumsum cumulative_prod
     cumulative_sum delete diag diagonal diff dsplit dstack ediff1d expand_dims fft.fftshift
@@ -116,12 +116,12 @@ REBOUND_GATHERING = _words("nanmedian")
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
 REBOUND_ON_RANKS = _words(
     """
-    asarray_chkfinite astype bartlett blackman diag_indices diagflat extract fill_diagonal
-    fft.fftfreq fft.rfftfreq flatnonzero geomspace hamming hanning histogram2d intersect1d isin
-    ix_ kaiser linalg.cross
-    linalg.diagonal linalg.matmul linalg.matrix_transpose linalg.outer linalg.tensordot
-    linalg.trace linalg.vecdot linspace logspace mask_indices nanargmax nanargmin nanmedian
-    nanpercentile nanquantile percentile polynomial.chebyshev.chebval
+    asarray_chkfinite astype bartlett blackman diag_indices diagflat extract fft.fftfreq
+    fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d intersect1d isin
+    ix_ kaiser linalg.cond linalg.cross linalg.diagonal linalg.matmul linalg.matrix_power
+    linalg.matrix_rank linalg.matrix_transpose linalg.outer
+    linalg.tensordot linalg.trace linalg.vecdot linspace logspace mask_indices nanargmax nanargmin
+    nanmedian nanpercentile nanquantile percentile polynomial.chebyshev.chebval
     polynomial.chebyshev.chebval2d polynomial.chebyshev.chebval3d polynomial.hermite.hermval
     polynomial.hermite.hermval2d polynomial.hermite.hermval3d polynomial.hermite_e.hermeval
     polynomial.hermite_e.hermeval2d polynomial.hermite_e.hermeval3d polynomial.laguerre.lagval

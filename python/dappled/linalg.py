@@ -1,5 +1,8 @@
 """`numpy.linalg`, over our arrays."""
 
+from dappled._linalg import FUNCTIONS
 from dappled._submodule import submodule
 
 __getattr__, __dir__, __all__ = submodule(__name__)
+
+globals().update(FUNCTIONS)

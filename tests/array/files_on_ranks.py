@@ -117,6 +117,11 @@ def archives():
         np.comm.barrier()
         with np.load(path) as found:
             yield from equal("npz", found["arr_0"], VALUES["floats"])
+            if save is np.savez:
+                for key, name in (("arr_0", "floats"), ("some.npy", "columns")):
+                    yield from same(key, partial(found.__getitem__, key), None, None, VALUES[name])
+            if raised(found.__getitem__, "none")[0] is not KeyError:
+                yield "npz: no error"
         np.comm.barrier()
 
 

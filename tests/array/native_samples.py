@@ -119,7 +119,12 @@ SAMPLES = {
     **_each("identity eye tri diag_indices tril_indices triu_indices", _nothing),
     **_each("acosh arccosh", lambda name: lambda np, a: _found(np, name)(_positive(np, a))),
     "append": lambda np, a: np.append(a, a, axis=0),
-    "apply_along_axis": lambda np, a: np.apply_along_axis(lambda row: row[::-1] * 2, 1, a),
+    "apply_along_axis": lambda np, a: (
+        np.apply_along_axis(lambda row: row[::-1] * 2, 1, a),
+        np.apply_along_axis(np.sum, 0, a),
+        np.apply_along_axis(lambda row, n: row[:n], 1, a.reshape(20, 21, 6), n=2),
+        np.apply_along_axis(lambda row: int(row[0]) if row[0] > 3 else row[1] / 2, 0, a),
+    ),
     "apply_over_axes": lambda np, a: np.apply_over_axes(np.sum, a, [0]),
     "arange": lambda np, a: (np.arange(1000), np.arange(3.5, -200, -0.3)),
     "argpartition": lambda np, a: np.argpartition(_spread(np, a), 5)[:5].sum() * 0,

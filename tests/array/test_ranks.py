@@ -80,8 +80,10 @@ def test_tables(program, ranks):
 
 
 @needs_mpi
-def test_what_testing_says():
-    done = on_ranks(3, str(PROGRAM.parent / "testing_on_ranks.py"))
+@pytest.mark.parametrize("program", ["testing", "along"])
+def test_what_is_said_of_pieces(program):
+    file = PROGRAM.parent / f"{program}_on_ranks.py"
+    done = on_ranks(3, str(file), whole_below="2000")
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
 
 

@@ -1,0 +1,77 @@
+"""A matrix in block columns that are dealt to the ranks in turn.
+
+So every rank has work until the end, and a panel, that is one block column, is on one rank, which
+factors it with NumPy and hands it to the others. A rank has its own columns and one panel.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy
+
+from dappled._array import core
+from dappled.protocol import Distribution
+
+# Columns of a panel: enough for BLAS, and few beside those that a rank has.
+_WIDEST = 64
+
+
+class Columns:
+    """This rank's columns of a matrix, in memory that may be written."""
+
+    def __init__(self, matrix: Any, kind: Any) -> None:
+        self.rows, self.columns = matrix.shape
+        self._width = min(_WIDEST, max(1, self.columns // (2 * core.ranks())))
+        block_size, grid = (None, self._width), (1, core.ranks())
+        self.lies = Distribution(matrix.shape, "nc", grid_shape=grid, block_size=block_size)
+        self.piece = numpy.array(matrix.redistribute(self.lies).local, kind, order="C")
+
+    def blocks(self) -> Iterator[tuple[int, int, int]]:
+        """The panels: number, first column, and the one after the last."""
+        for number, start in enumerate(range(0, self.columns, self._width)):
+            yield number, start, min(start + self._width, self.columns)
+
+    def is_own(self, block: int) -> bool:
+        """Whether a panel is this rank's."""
+        return bool(block % core.ranks() == core.rank())
+
+    def own(self, block: int) -> Any:
+        """A panel of this rank's, in its memory."""
+        first = block // core.ranks() * self._width
+        return self.piece[:, first : first + self._width]
+
+    def after(self, block: int) -> Any:
+        """This rank's columns of the panels after this one."""
+        before = (block - core.rank()) // core.ranks() + 1
+        return self.piece[:, before * self._width :]
+
+    def owned(self) -> Iterator[tuple[int, int, int]]:
+        """This rank's panels."""
+        return (block for block in self.blocks() if self.is_own(block[0]))
+
+    def shared(self, block: int, make: Callable[[], Any]) -> Any:
+        """What the owner of a panel makes of it, or its error, on all ranks."""
+        return from_rank(block % core.ranks(), make)
+
+
+def from_rank(rank: int, make: Callable[[], Any]) -> Any:
+    """What one rank makes: what all others get, or the error that all raise."""
+    sent = b""
+    if core.rank() == rank:
+        try:
+            sent = pickle.dumps((make(), None), protocol=5)
+        except Exception as error:
+            sent = pickle.dumps((None, error))
+    found, wrong = pickle.loads(core.gather("linear algebra", sent)[rank])
+    if wrong is not None:
+        raise wrong
+    return found
+
+
+def settled(array: Any) -> Any:
+    """The array as it would lie by default."""
+    lies = core.blocks(array.shape, array.itemsize)
+    return array.redistribute("n" * array.ndim if lies is None else lies)

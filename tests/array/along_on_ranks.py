@@ -1,0 +1,53 @@
+"""Runs on every rank: functions of the user's along an axis, on pieces whose rows are whole."""
+
+import sys
+
+import dappled as np
+import numpy
+
+VALUES = numpy.arange(2520.0).reshape(60, 42) % 17 - 5
+CALLS = {
+    "rows": lambda xp, a: xp.apply_along_axis(lambda row: row[::-1] * 2, 1, a),
+    "sums": lambda xp, a: xp.apply_along_axis(xp.sum, 0, a),
+    "negative axis": lambda xp, a: xp.apply_along_axis(xp.sort, -1, a),
+    "options": lambda xp, a: xp.apply_along_axis(lambda r, n: r[:n], 1, a.reshape(20, 21, 6), n=2),
+    "dtype of the first": lambda xp, a: xp.apply_along_axis(
+        lambda row: 3 if row[0] == -5 else 4.5, 0, a
+    ),
+    "error": lambda xp, a: xp.apply_along_axis(lambda row: 1 / 0, 0, a),
+    "error of a value": lambda xp, a: xp.apply_along_axis(lambda r: [1][int(r[0])], 1, a),
+    "more than a row": lambda xp, a: xp.apply_along_axis(lambda r: xp.ones(10**5).sum() + r, 0, a),
+    "ragged": lambda xp, a: xp.apply_along_axis(lambda row: row[: int(row[0]) % 3 + 1], 1, a),
+    "matrices": lambda xp, a: xp.apply_along_axis(lambda row: xp.outer(row[:2], row[:2]), 1, a),
+    "lists": lambda xp, a: xp.apply_along_axis(lambda row: [row[0], row[1]], 0, a),
+    "texts": lambda xp, a: xp.apply_along_axis(lambda row: str(int(row[0])), 1, a),
+    "no such axis": lambda xp, a: xp.apply_along_axis(lambda row: row, 5, a),
+    "nothing": lambda xp, a: xp.apply_along_axis(lambda row: None, 0, a),
+    "another array": lambda xp, a: xp.apply_along_axis(lambda row: (a.sum() + row).sum(), 0, a),
+    "over axes": lambda xp, a: xp.apply_over_axes(xp.sum, a, [0, 1]),
+    "vectorize": lambda xp, a: xp.vectorize(lambda x, y: x + y)(a, 2.0),
+    "nanquantile": lambda xp, a: xp.nanquantile(a, 0.3, axis=0),
+    "enumerated": lambda xp, a: [(at, float(x)) for at, x in xp.ndenumerate(a.T)],
+    "iterated": lambda xp, a: [float(x) for x in xp.nditer(a)],
+}
+
+
+def outcome(program, *args):
+    try:
+        found = program(*args)
+    except Exception as error:
+        return type(error).__name__, str(error)
+    return found if isinstance(found, list) else numpy.asarray(found).tolist()
+
+
+def main():
+    np.config.fallback = "quiet"
+    a = np.asarray(VALUES, dist="bb")
+    found = {name: outcome(call, np, a) for name, call in CALLS.items()}
+    wrong = [name for name, call in CALLS.items() if found[name] != outcome(call, numpy, VALUES)]
+    print(*wrong, f"{len(wrong)} differences", sep="\n") if np.comm.rank == 0 else None
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
