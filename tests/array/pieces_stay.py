@@ -536,7 +536,8 @@ def errors(names):
     np.config.fallback = "quiet"
     for name, program in WRONG.items():
         for layout in LAYOUTS[:2] if not names or f"wrong {name}" in names else []:
-            ours = raised(lambda a=laid_out(VALUES, layout), act=program: act(np, a))
+            a = laid_out(VALUES, layout)
+            ours = raised(lambda act=program, a=a: act(np, a))
             theirs = raised(lambda act=program: act(numpy, VALUES.copy()))
             yield [] if ours == theirs else [f"wrong {name} {layout}: {ours!r} is not {theirs!r}"]
 
