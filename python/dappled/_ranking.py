@@ -107,6 +107,8 @@ def median(
         return NotImplemented
     if core.ranks() > 1 and in_pieces(a) and is_moved(a.dtype):
         return _numpys(numpy.median)(a, axis, out, overwrite_input, keepdims)
+    if core.ranks() > 1 and overwrite_input:  # NumPy may only read what every rank has
+        return median(a, axis, out, False, keepdims)
     if not is_large(a) or out is not None or keepdims or a.dtype.kind not in "iuf":
         return NotImplemented
     if axis is None or a.ndim == 1:
