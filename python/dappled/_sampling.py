@@ -57,6 +57,6 @@ def everywhere(values: Any) -> list[Any]:
     return [numpy.frombuffer(one, values.dtype) for one in raw]
 
 
-def exchanged(column: Any, places: Any) -> Any:
-    """Sorted values cut there, those that are for this rank: by rank, each sorted. Collective."""
-    return numpy.concatenate(_rows.sent("sorted values", numpy.split(column, places)))
+def exchanged(column: Any, places: Any) -> list[Any]:
+    """Sorted values cut there, those that are for this rank: of each rank, sorted. Collective."""
+    return _rows.sent("sorted values", numpy.split(column, places))

@@ -8,6 +8,7 @@ on all threads, and merged by the core.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -138,8 +139,13 @@ def lines(a: Any, axis: int, compute: Callable[[Any, int], Any], dtype: Any) -> 
 def _sample_sorted(row: Any, kind: Any) -> Any:
     values = _rows.rows(row)
     values.sort(kind=kind)
-    came = exchanged(values, cuts(values))
-    came.sort(kind="stable")  # which finds what is sorted already, and merges
+    parts = exchanged(values, cuts(values))
+    came = numpy.concatenate(parts)
+    if came.dtype.char in _MERGED and came.dtype.isnative:
+        ends = numpy.cumsum([0, *map(len, parts)]).tolist()
+        came = _merged(came, [slice(*ends) for ends in itertools.pairwise(ends)])
+    else:
+        came.sort(kind="stable")  # which finds what is sorted already, and merges
     return _rows.joined_rows(came)
 
 
@@ -160,14 +166,21 @@ def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
     return core.wrap(core.argsort(plain(row)), True)
 
 
+def _order(values: Any) -> Any:
+    """The stable order of a row of NumPy's."""
+    if values.dtype.char in _RANKED and values.dtype.isnative and values.flags.c_contiguous:
+        return core.argsort(values)
+    return numpy.argsort(values, kind="stable")
+
+
 def _sample_argsorted(row: Any) -> Any:
     piece = _rows.rows(row)
-    order = numpy.argsort(piece, kind="stable")
+    order = _order(piece)
     values = piece[order]
     places = cuts(values)
-    came = exchanged(values, places)
-    numbers = exchanged(order + _rows.own_start(len(row)), places)
-    return _rows.joined_rows(numbers[numpy.argsort(came, kind="stable")])
+    came = numpy.concatenate(exchanged(values, places))
+    numbers = numpy.concatenate(exchanged(order + _rows.own_start(len(row)), places))
+    return _rows.joined_rows(numbers[_order(came)])
 
 
 def _argsort(
