@@ -9,10 +9,10 @@ import numpy
 from dappled import _rows
 from dappled._array import core, empty, ndarray
 from dappled._creation import asarray
+from dappled._large import is_large
 from dappled._native import native
 from dappled._piecewise import agreed, in_pieces
 from dappled._rebind import rebound
-from dappled._taking import is_large
 from dappled._threads import plain
 from dappled.protocol import Distribution
 
@@ -117,8 +117,9 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
     over = core.unwrap(bins) if isinstance(bins, ndarray) else bins
     if numpy.ndim(over) or range is not None:
         return numpy.histogram_bin_edges(numpy.empty(0, a.dtype), over, range)
-    ends = numpy.array([a.min(), a.max()], a.dtype)
-    return numpy.histogram_bin_edges(ends, over)
+    own = core.extent_of_floats(plain(a)) if is_large(a) and a.dtype == float else None
+    ends = (a.min(), a.max()) if own is None else own
+    return numpy.histogram_bin_edges(numpy.array(ends, a.dtype), over)
 
 
 def _histogram(a: Any, bins: Any, edges: Any, weights: Any) -> Any:

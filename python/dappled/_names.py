@@ -45,7 +45,8 @@ CHAPTERS = {
     "_products": "dot inner trace vdot",
     "_texts": "loadtxt savetxt",
     "_ranking": "median unique",
-    "_sorting": "argpartition argsort digitize lexsort partition searchsorted sort",
+    "_searching": "digitize searchsorted",
+    "_sorting": "argpartition argsort lexsort partition sort",
     "_taking": """
         argwhere choose compress nonzero place put putmask ravel_multi_index take unravel_index
     """,

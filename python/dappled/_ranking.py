@@ -15,11 +15,11 @@ import numpy
 
 from dappled import _rows
 from dappled._array import core, is_moved, ndarray, ufuncs
+from dappled._large import is_large, places
 from dappled._native import native
 from dappled._piecewise import in_pieces
 from dappled._rebind import rewrapped
 from dappled._sorting import sort
-from dappled._taking import is_large, places
 from dappled._threads import each, plain, shares
 
 # Elements of a sample, and how many ranks in it to each side the wanted one may be.
@@ -107,6 +107,8 @@ def median(
         return NotImplemented
     if core.ranks() > 1 and in_pieces(a) and is_moved(a.dtype):
         return _numpys(numpy.median)(a, axis, out, overwrite_input, keepdims)
+    if core.ranks() > 1 and overwrite_input:  # NumPy may only read what every rank has
+        return median(a, axis, out, False, keepdims)
     if not is_large(a) or out is not None or keepdims or a.dtype.kind not in "iuf":
         return NotImplemented
     if axis is None or a.ndim == 1:

@@ -12,7 +12,11 @@ from typing import Any
 import numpy
 
 from dappled._array import core
+from dappled._threads import rows_at
 from dappled.protocol import Distribution
+
+# Bounds that are compared with one by one, which takes less long than a search.
+_FEW = 8
 
 
 @functools.lru_cache(1000)
@@ -95,16 +99,15 @@ class Routes:
     """The way of elements to the ranks that they are meant for, and of answers back."""
 
     def __init__(self, what: str, owners: Any) -> None:
-        kind = numpy.uint16 if core.ranks() < 1 << 16 else numpy.int64
         self._what = what
-        self._order = numpy.argsort(owners.astype(kind), kind="stable")  # which is a radix sort
+        self._order = numpy.argsort(owners, kind="stable")  # a radix sort, of short numbers
         counts = numpy.bincount(owners, minlength=core.ranks())
         self._cuts = numpy.cumsum(counts)[:-1]
         self._came = numpy.zeros(0, int)
 
     def there(self, column: Any) -> Any:
         """Elements sent: those that come here, in the order of ranks and there of elements."""
-        parts = sent(self._what, numpy.split(column[self._order], self._cuts))
+        parts = sent(self._what, numpy.split(rows_at(column, self._order), self._cuts))
         self._came = numpy.cumsum([len(part) for part in parts])[:-1]
         return numpy.concatenate(parts)
 
@@ -119,11 +122,22 @@ class Routes:
 
 def routes(what: str, numbers: Any, length: int) -> Routes:
     """The way to the ranks that have these rows of so many."""
-    return Routes(what, numpy.searchsorted(starts(length)[1:], numbers, side="right"))
+    return Routes(what, owners(starts(length)[1:-1], numbers))
+
+
+def owners(bounds: Any, numbers: Any) -> Any:
+    """To which rank each number belongs: the first for those below the first bound."""
+    kind = numpy.min_scalar_type(core.ranks())
+    if len(bounds) > _FEW:
+        return numpy.searchsorted(bounds, numbers, side="right").astype(kind)
+    found = numpy.zeros(numbers.shape, kind)
+    for bound in bounds:
+        found += numbers >= bound
+    return found
 
 
 def taken(piece: Any, length: int, numbers: Any) -> Any:
     """Rows of an array by their numbers: `piece` has this rank's of so many. Collective."""
     way = routes("rows by number", numbers, length)
     asked = way.there(numbers) - own_start(length)
-    return way.back(piece[asked])
+    return way.back(rows_at(piece, asked))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from dappled import _choosing, _indexing, _items, _taking
+from dappled import _choosing, _indexing, _items, _large
 from dappled._array import core, ndarray
 from dappled._crossing import Crossing
 from dappled._line import called_by_user, warn, warn_at
@@ -58,9 +58,9 @@ def getitem(array: Any, key: Any) -> Any:
     """What a key selects that is not basic, or of an array that NumPy holds."""
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
         return found
-    for ours in (_taking.getitem, _indexing.getitem):
-        if (found := ours(array, key)) is not NotImplemented:
-            return found
+    ours = _large if core.ranks() == 1 else _indexing
+    if (found := ours.getitem(array, key)) is not NotImplemented:
+        return found
     crossing = Crossing("ndarray.__getitem__", writeable=True)
     return crossing.back(crossing.over(array)[crossing.over(key)])
 
@@ -74,9 +74,9 @@ def setitem(array: Any, key: Any, value: Any) -> None:
         if cast is not NotImplemented:
             array[key] = cast
             return
-    for ours in (_taking.setitem, _indexing.setitem):
-        if ours(array, key, value) is not NotImplemented:
-            return
+    ours = _large if core.ranks() == 1 else _indexing
+    if ours.setitem(array, key, value) is not NotImplemented:
+        return
     crossing = Crossing("ndarray.__setitem__")
     memory = crossing.over(array, written=True)
     called_by_user(operator.setitem, memory, crossing.over(key), crossing.over(value))

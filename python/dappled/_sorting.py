@@ -1,15 +1,14 @@
-"""Sorting and searching: sort, argsort, partition, searchsorted, unique, median and their like.
+"""Sorting: sort, argsort, partition, lexsort.
 
 An array in pieces is sorted by sampling: ranks sort their rows, agree by samples on who gets which
-values, send them there and merge what comes. Of equal values, those of an earlier rank come first,
-also where they are cut, so that the order is stable, and no rank gets more than its share of values
-that are many times the same. Along one axis of several, lines are whole on a rank, where NumPy
-sorts them. In one process large arrays are sorted in parts by NumPy, on all threads, and merged by
-the core.
+values (`_sampling`), send them there and merge what comes. Along one axis of several, lines are
+whole on a rank, where NumPy sorts them. In one process large arrays are sorted in parts by NumPy,
+on all threads, and merged by the core.
 """
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -20,18 +19,23 @@ from dappled import _rows
 from dappled._array import core, is_moved, ndarray
 from dappled._creation import asarray
 from dappled._folding import along
+from dappled._large import is_large
 from dappled._native import native
-from dappled._piecewise import applied, in_pieces
-from dappled._taking import is_large
+from dappled._piecewise import in_pieces
+from dappled._sampling import cuts, exchanged
 from dappled._threads import each, plain, shares
 
 _MODULE = "dappled.ndarray"
+
+
 # The dtypes that the core merges, and those that it finds the order of.
 _MERGED = "bhilqBHILQfd"
+
+
 _RANKED = "ilqILQfd"
+
+
 _STABLE = ("stable", "mergesort", "s", "S", "m", "M")
-# Values of a rank among the samples, for each rank: shares differ by one part in so many.
-_SAMPLES = 32
 
 
 def _is_spread(a: Any) -> bool:
@@ -88,9 +92,15 @@ def _merge_sorted(row: Any, kind: Any) -> Any:
     """By parts on all threads, which are merged two by two."""
     if row.dtype.char not in _MERGED or not row.dtype.isnative:
         return NotImplemented
-    values = numpy.array(core.unwrap(row), order="C")
+    memory = core.unwrap(row)
+    values = numpy.empty(memory.shape, memory.dtype)
+
+    def part(share: slice) -> None:
+        values[share] = memory[share]
+        values[share].sort(kind=kind)
+
     bounds = shares(len(values))
-    each(lambda share: values[share].sort(kind=kind), bounds)
+    each(part, bounds)
     return core.wrap(_merged(values, bounds), True)
 
 
@@ -126,54 +136,16 @@ def lines(a: Any, axis: int, compute: Callable[[Any, int], Any], dtype: Any) -> 
     return core.wrap(made, True)
 
 
-def _cuts(values: Any) -> Any:
-    """Where this rank's sorted values are cut, so that each rank gets about as many. Collective."""
-    ranks, own = core.ranks(), core.rank()
-    count = min(len(values), _SAMPLES * ranks)
-    places = numpy.linspace(0, len(values) - 1, count).astype(int) if count else numpy.zeros(0, int)
-    every = (
-        _everywhere(values[places]),
-        _everywhere(places),
-        _everywhere(numpy.array([len(values)])),
-    )
-    samples, numbers, sizes = every
-    who = numpy.repeat(numpy.arange(ranks), [len(one) for one in samples])
-    order = numpy.argsort(numpy.concatenate(samples), kind="stable")
-    if not len(order):
-        return numpy.zeros(ranks - 1, int)
-    # Of how many values each sample is the first.
-    weights = numpy.concatenate([_weights(*one) for one in zip(numbers, sizes, strict=True)])
-    before = numpy.cumsum(weights[order])
-    total = sum(int(size[0]) for size in sizes)
-    wanted = numpy.arange(1, ranks) * total / ranks
-    chosen = order[numpy.minimum(numpy.searchsorted(before, wanted), len(order) - 1)]
-    all_values, all_numbers = numpy.concatenate(samples), numpy.concatenate(numbers)
-    left = numpy.searchsorted(values, all_values[chosen], side="left")
-    right = numpy.searchsorted(values, all_values[chosen], side="right")
-    mine = numpy.where(own < who[chosen], right, left)
-    cuts = numpy.where(own == who[chosen], all_numbers[chosen], mine)
-    return numpy.maximum.accumulate(cuts)
-
-
-def _weights(places: Any, size: Any) -> Any:
-    return numpy.diff(places, append=size)
-
-
-def _everywhere(values: Any) -> list[Any]:
-    """Values of every rank. Collective."""
-    raw = core.gather("samples", numpy.ascontiguousarray(values).tobytes())
-    return [numpy.frombuffer(one, values.dtype) for one in raw]
-
-
-def _exchanged(column: Any, cuts: Any) -> Any:
-    return numpy.concatenate(_rows.sent("sorted values", numpy.split(column, cuts)))
-
-
 def _sample_sorted(row: Any, kind: Any) -> Any:
     values = _rows.rows(row)
     values.sort(kind=kind)
-    came = _exchanged(values, _cuts(values))
-    came.sort(kind="stable")  # which finds what is sorted already, and merges
+    parts = exchanged(values, cuts(values))
+    came = numpy.concatenate(parts)
+    if came.dtype.char in _MERGED and came.dtype.isnative:
+        ends = numpy.cumsum([0, *map(len, parts)]).tolist()
+        came = _merged(came, [slice(*ends) for ends in itertools.pairwise(ends)])
+    else:
+        came.sort(kind="stable")  # which finds what is sorted already, and merges
     return _rows.joined_rows(came)
 
 
@@ -194,14 +166,21 @@ def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
     return core.wrap(core.argsort(plain(row)), True)
 
 
+def _order(values: Any) -> Any:
+    """The stable order of a row of NumPy's."""
+    if values.dtype.char in _RANKED and values.dtype.isnative and values.flags.c_contiguous:
+        return core.argsort(values)
+    return numpy.argsort(values, kind="stable")
+
+
 def _sample_argsorted(row: Any) -> Any:
     piece = _rows.rows(row)
-    order = numpy.argsort(piece, kind="stable")
+    order = _order(piece)
     values = piece[order]
-    cuts = _cuts(values)
-    came = _exchanged(values, cuts)
-    numbers = _exchanged(order + _rows.own_start(len(row)), cuts)
-    return _rows.joined_rows(numbers[numpy.argsort(came, kind="stable")])
+    places = cuts(values)
+    came = numpy.concatenate(exchanged(values, places))
+    numbers = numpy.concatenate(exchanged(order + _rows.own_start(len(row)), places))
+    return _rows.joined_rows(numbers[_order(came)])
 
 
 def _argsort(
@@ -265,76 +244,12 @@ def lexsort(keys: Any, axis: Any = -1) -> Any:
     return order
 
 
-def _searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
-    a = a if isinstance(a, ndarray) else numpy.asarray(a)
-    if side not in ("left", "right") or a.ndim != 1:
-        return NotImplemented
-    if core.ranks() == 1:
-        return _search_on_threads(a, v, side) if sorter is None else NotImplemented
-    if not any(map(in_pieces, (a, v))):
-        return NotImplemented
-    where = a if sorter is None else asarray(a)[asarray(sorter)]
-    values = asarray(v)
-    if where.dtype != values.dtype:
-        kind = numpy.result_type(where.dtype, values.dtype)
-        where, values = where.astype(kind), values.astype(kind)
-    if not in_pieces(where):
-        memory = core.unwrap(where) if isinstance(where, ndarray) else where
-        return applied(lambda part: numpy.searchsorted(memory, part, side), (values,), {})
-    found = _search(where, values.reshape(-1), side).reshape(values.shape)
-    return found if values.ndim else found[()]
-
-
-searchsorted = native(numpy.searchsorted)(_searchsorted)
-
-
-def _search_on_threads(a: Any, v: Any, side: Any) -> Any:
-    if not is_large(v) or not v.ndim:
-        return NotImplemented
-    where = core.unwrap(a) if isinstance(a, ndarray) else a
-    values, made = plain(v), numpy.empty(v.size, numpy.intp)
-
-    def part(share: slice) -> None:
-        made[share] = where.searchsorted(values[share], side)
-
-    each(part, shares(len(values)))
-    return core.wrap(made.reshape(v.shape), True)
-
-
-def _search(where: Any, values: Any, side: Any) -> Any:
-    """Values go to the rank among whose rows their place is."""
-    piece, asked = _rows.rows(where), _rows.rows(values)
-    last = _everywhere(piece[-1:])
-    owners = numpy.array([rank for rank, one in enumerate(last) if len(one)])
-    found = numpy.searchsorted(numpy.concatenate(last), asked, side)
-    way = _rows.Routes("a search", owners[numpy.minimum(found, len(owners) - 1)])
-    came = way.there(asked)
-    places = numpy.searchsorted(piece, came, side) + _rows.own_start(len(where))
-    return _rows.from_rows(way.back(places), len(values))
-
-
-@native(numpy.digitize)
-def digitize(x: Any, bins: Any, right: Any = False) -> Any:
-    if core.ranks() == 1 or not any(map(in_pieces, (x, bins))):
-        return NotImplemented
-    if not in_pieces(bins):
-        edges = core.unwrap(bins) if isinstance(bins, ndarray) else bins
-        return applied(lambda part: numpy.digitize(part, edges, right), (x,), {})
-    if bins.ndim != 1 or asarray(x).dtype.kind == "c":
-        return NotImplemented
-    side = "left" if right else "right"
-    if (bins[1:] >= bins[:-1]).all():
-        return searchsorted(bins, x, side)
-    if (bins[1:] <= bins[:-1]).all():
-        return len(bins) - searchsorted(bins[::-1], x, "right" if right else "left")
-    raise ValueError("bins must be monotonically increasing or decreasing")
-
-
 _OWN: dict[str, Callable[..., Any]] = {
     "argpartition": _argpartition,
     "argsort": _argsort,
     "partition": _partition,
-    "searchsorted": _searchsorted,
     "sort": _sort,
 }
+
+
 METHODS = {name: native(getattr(numpy.ndarray, name), _MODULE)(ours) for name, ours in _OWN.items()}

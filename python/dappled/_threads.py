@@ -57,4 +57,24 @@ def readable(array: Any) -> Any:
     return array.view(kind) if fits else None
 
 
+def chosen(values: Any, mask: Any) -> Any:
+    """What a mask chooses of a row of elements."""
+    if (source := readable(values)) is None:
+        return values[mask]
+    made = numpy.empty(core.count_chosen(mask), values.dtype)
+    core.compress(mask, source, made.view(source.dtype))
+    return made
+
+
+def rows_at(values: Any, numbers: Any) -> Any:
+    """Rows by their numbers, all of which are there."""
+    source = readable(values.reshape(-1)) if values.flags.c_contiguous else None
+    if source is None or not len(numbers) or not values.size:
+        return values[numbers]
+    made = numpy.empty((len(numbers), *values.shape[1:]), values.dtype)
+    width = values.size // len(values)
+    core.take_rows(source, width, numbers, made.reshape(-1).view(source.dtype))
+    return made
+
+
 _SIZES = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}

@@ -154,6 +154,15 @@ def changed(act):
     return program
 
 
+def raised(act):
+    """The error of a call, to be compared."""
+    try:
+        act()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "no error"
+
+
 INDEXING = {
     "mask": lambda np, a: a[a > 3],
     "mask numpy": lambda np, a: a[VALUES > 3],
@@ -223,6 +232,39 @@ INDEXING = {
     "put_along_axis": changed(lambda np, a: np.put_along_axis(a, np.argmax(a, 0)[None], 99, 0)),
     "unravel_index": lambda np, a: np.unravel_index(np.abs(a).astype(int), (5, 10)),
     "ravel_multi_index": lambda np, a: np.ravel_multi_index(np.nonzero(a), a.shape),
+}
+WRONG = {
+    "number": lambda np, a: a[[0, 60]],
+    "second number": lambda np, a: a[[0, 1], [0, -43]],
+    "ours": lambda np, a: a.reshape(-1)[np.arange(3000)],
+    "too many": lambda np, a: a[[0], [0], [0]],
+    "float": lambda np, a: a[np.asarray([0.5])],
+    "shapes": lambda np, a: a[[0, 1], [0, 1, 2]],
+    "mask": lambda np, a: a[np.asarray([True, False])],
+    "mask columns": lambda np, a: a[:, a[:, 0] > 2],
+    "set number": lambda np, a: a.__setitem__([0, 60], 1),
+    "set value": lambda np, a: a.__setitem__([0, 1], a[:3]),
+    "set mask": lambda np, a: a.__setitem__(a > 3, a[0]),
+    "set type": lambda np, a: a.__setitem__([0, 1], "text"),
+    "add.at": lambda np, a: np.add.at(a, [0, 60], 1),
+    "take": lambda np, a: np.take(a, [0, 99], axis=0),
+    "take mode": lambda np, a: np.take(a, [0, 9], mode="none"),
+    "put": lambda np, a: np.put(a, [0, 99999], 1),
+    "compress": lambda np, a: np.compress([True] * 70, a, axis=0),
+    "choose": lambda np, a: np.choose(np.abs(a).astype(int), [a, -a]),
+    "take_along_axis": lambda np, a: np.take_along_axis(a, np.argsort(a, axis=1) + 9, 1),
+    "unravel_index": lambda np, a: np.unravel_index(np.abs(a).astype(int), (5, 2)),
+    "sort": lambda np, a: np.sort(a, axis=3),
+    "sort kind": lambda np, a: np.sort(a, kind="none"),
+    "partition": lambda np, a: np.partition(a, 99),
+    "searchsorted": lambda np, a: np.searchsorted(a, 3),
+    "bincount": lambda np, a: np.bincount(a[0].astype(int)),
+    "histogram": lambda np, a: np.histogram(a, 0),
+    "histogram range": lambda np, a: np.histogram(a, 3, (5, 1)),
+    "histogram nan": lambda np, a: np.histogram(np.where(a > 9, np.nan, a)),
+    "digitize": lambda np, a: np.digitize(a, [1, 3, 2]),
+    "median": lambda np, a: np.median(a, axis=4),
+    "percentile": lambda np, a: np.percentile(a, 101),
 }
 SORTING = {
     "sort": lambda np, a: np.sort(a),
@@ -421,15 +463,6 @@ def rebuilt(factors):
     return [(u * values) @ v, values]
 
 
-def raised(act):
-    """The error of a call, to be compared."""
-    try:
-        act()
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return "no error"
-
-
 def filled(array):
     array[...] = 3
     return array
@@ -501,6 +534,17 @@ def shaping(names):
                 yield differences(f"{name} {layout}", program, [a], VALUES.nbytes // 8)
 
 
+def errors(names):
+    """What is wrong may be gathered, for NumPy to say so: on every rank the same."""
+    np.config.fallback = "quiet"
+    for name, program in WRONG.items():
+        for layout in LAYOUTS[:2] if not names or f"wrong {name}" in names else []:
+            a = laid_out(VALUES, layout)
+            ours = raised(lambda act=program, a=a: act(np, a))
+            theirs = raised(lambda act=program: act(numpy, VALUES.copy()))
+            yield [] if ours == theirs else [f"wrong {name} {layout}: {ours!r} is not {theirs!r}"]
+
+
 def transforms(names):
     for name, program in TRANSFORMS.items():
         for layout in LAYOUTS:
@@ -563,8 +607,8 @@ def placed(name, program, layout):
 
 
 def main(names):
-    tables = (creating(names), shaping(names), products(names), transforms(names), algebra(names))
-    wrong = [text for table in tables for found in table for text in found]
+    tables = creating, shaping, errors, products, transforms, algebra
+    wrong = [text for table in tables for found in table(names) for text in found]
     if np.comm.rank == 0:
         print(*wrong[:60], f"{len(wrong)} differences", sep="\n")
     sys.exit(bool(wrong))

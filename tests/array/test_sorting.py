@@ -9,7 +9,7 @@ import dappled
 import numpy
 import pytest
 from compare import difference
-from dappled import _core, _taking
+from dappled import _core, _large
 from hypothesis import given
 from hypothesis import strategies as st
 from values import DTYPES, FEW, SHAPES, VIEWS, maker
@@ -51,7 +51,7 @@ CALLS = {
 @pytest.fixture
 def large(monkeypatch):
     """Every array is large enough for threads."""
-    monkeypatch.setattr(_taking, "LARGE", 1)
+    monkeypatch.setattr(_large, "LARGE", 1)
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -7,9 +7,38 @@ use crate::CHUNK;
 /// Counts side by side, so that values in a row do not wait for one another.
 const LANES: usize = 4;
 
-/// Counts values between edges, which are about equally far apart; `scale` is how many bins there
-/// are to a unit. A value on an edge belongs to the bin above; on the last edge, to the last bin.
-/// What is outside, or no number, is not counted.
+/// The least and the greatest; None if there is none, or one that is no number.
+pub fn extent(values: &[f64]) -> Option<(f64, f64)> {
+    let ends = values.par_chunks(CHUNK).map(ends_of);
+    let widest = |one: (f64, f64), other: (f64, f64)| (one.0.min(other.0), one.1.max(other.1));
+    ends.map(|ends| ends.filter(|(low, high)| low <= high))
+        .reduce_with(|one, other| Some(widest(one?, other?)))?
+}
+
+/// Lane by lane, so that several are compared at once; None if one is no number.
+fn ends_of(values: &[f64]) -> Option<(f64, f64)> {
+    let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    let mut strange = [0_u64; LANES];
+    let (rows, rest) = values.as_chunks::<LANES>();
+    let mut last = [*values.first()?; LANES];
+    last[..rest.len()].copy_from_slice(rest);
+    for row in rows.iter().chain([&last]) {
+        for lane in 0..LANES {
+            low[lane] = if row[lane] < low[lane] { row[lane] } else { low[lane] };
+            high[lane] = if row[lane] > high[lane] { row[lane] } else { high[lane] };
+            strange[lane] |= u64::from(row[lane].is_nan());
+        }
+    }
+    let numbers = strange.iter().all(|&strange| strange == 0);
+    let ends = (
+        low.into_iter().fold(f64::INFINITY, f64::min),
+        high.into_iter().fold(f64::NEG_INFINITY, f64::max),
+    );
+    numbers.then_some(ends)
+}
+
+/// Counts values between edges, which are about equally far apart. A value on an edge belongs to
+/// the bin above; on the last edge, to the last bin. What is outside, or no number, is not counted.
 ///
 /// The bin is computed and then put right by the edges, as NumPy does: so it does not matter how
 /// it was rounded.
@@ -21,7 +50,7 @@ const LANES: usize = 4;
 pub fn histogram(values: &[f64], edges: &[f64]) -> Vec<i64> {
     let bins = edges.len() - 1;
     let size = values.len().div_ceil(rayon::current_num_threads()).max(CHUNK);
-    let counted = values.par_chunks(size).map(|values| part(values, edges));
+    let counted = values.par_chunks(size).map(|values| part(values, &Bins::new(edges)));
     counted.reduce_with(added).unwrap_or_else(|| vec![0; bins])
 }
 
@@ -30,34 +59,49 @@ fn added(mut total: Vec<i64>, counts: Vec<i64>) -> Vec<i64> {
     total
 }
 
-fn part(values: &[f64], edges: &[f64]) -> Vec<i64> {
-    let bins = edges.len() - 1;
+fn part(values: &[f64], bins: &Bins<'_>) -> Vec<i64> {
     // One more than there are bins, for what is outside.
-    let mut counts = vec![[0_i64; LANES]; bins + 1];
+    let mut counts = vec![[0_i64; LANES]; bins.count + 1];
     let (rows, rest) = values.as_chunks::<LANES>();
     for row in rows {
         for lane in 0..LANES {
-            let count = &mut counts[bin(row[lane], edges)][lane];
+            let count = &mut counts[bins.of(row[lane])][lane];
             *count = count.wrapping_add(1);
         }
     }
     for &value in rest {
-        counts[bin(value, edges)][0] += 1;
+        counts[bins.of(value)][0] += 1;
     }
-    counts[..bins].iter().map(|lanes| lanes.iter().sum()).collect()
+    counts[..bins.count].iter().map(|lanes| lanes.iter().sum()).collect()
 }
 
-/// The bin of a value, or the number of bins where it has none.
-#[inline(always)]
-fn bin(value: f64, edges: &[f64]) -> usize {
-    let bins = edges.len() - 1;
-    let (first, last) = (edges[0], edges[bins]);
-    let inside = (first <= value) & (value <= last);
-    let scale = bins as f64 / (last - first);
-    let guess = ((value - first) * scale) as i64 as usize;
-    let guess = if inside { guess.min(bins - 1) } else { 0 };
-    let guess = guess.wrapping_sub(usize::from(inside & (value < edges[guess])));
-    let next = guess.wrapping_add(1);
-    let up = (value >= edges[next]) & (next < bins);
-    if inside { guess.wrapping_add(usize::from(up)) } else { bins }
+/// Bins, as they are looked up.
+struct Bins<'a> {
+    edges: &'a [f64],
+    count: usize,
+    first: f64,
+    last: f64,
+    scale: f64,
+}
+
+impl<'a> Bins<'a> {
+    fn new(edges: &'a [f64]) -> Self {
+        let count = edges.len() - 1;
+        let (first, last) = (edges[0], edges[count]);
+        Self { edges, count, first, last, scale: count as f64 / (last - first) }
+    }
+
+    /// The bin of a value, or the number of bins where it has none.
+    #[inline(always)]
+    fn of(&self, value: f64) -> usize {
+        if !((self.first <= value) & (value <= self.last)) {
+            return self.count;
+        }
+        let guess = ((value - self.first) * self.scale) as u32 as usize;
+        let guess = guess.min(self.count - 1);
+        let guess = guess.wrapping_sub(usize::from(value < self.edges[guess]));
+        let next = guess.wrapping_add(1);
+        let up = (value >= self.edges[next]) & (next < self.count);
+        guess.wrapping_add(usize::from(up))
+    }
 }

@@ -47,24 +47,42 @@ fn halves<T: Key>(a: &[T], b: &[T]) -> (usize, usize) {
     }
 }
 
-/// As long as neither can be used up there is nothing to ask but which comes first, and no branch.
+/// From both ends at the same time: neither waits for the other. As long as no slice can be used up
+/// there is nothing to ask but which comes first, and no branch.
 fn in_turn<T: Key>(mut a: &[T], mut b: &[T], mut out: &mut [T]) {
     loop {
-        let sure = a.len().min(b.len());
+        let sure = a.len().min(b.len()) / 2;
         if sure == 0 {
-            break;
+            return one_by_one(a, b, out);
         }
-        let (now, later) = out.split_at_mut(sure);
+        let (front, rest) = out.split_at_mut(sure);
+        let (rest, back) = rest.split_at_mut(rest.len() - sure);
         let (mut i, mut j) = (0, 0);
-        for out in now {
+        let (mut last_a, mut last_b) = (a.len() - 1, b.len() - 1);
+        for (low, high) in front.iter_mut().zip(back.iter_mut().rev()) {
             let (one, other) = (a[i], b[j]);
             let second = other < one;
-            *out = if second { other } else { one };
+            *low = if second { other } else { one };
             j = j.wrapping_add(usize::from(second));
             i = i.wrapping_add(usize::from(!second));
+            let (one, other) = (a[last_a], b[last_b]);
+            let first = one > other;
+            *high = if first { one } else { other };
+            last_a = last_a.wrapping_sub(usize::from(first));
+            last_b = last_b.wrapping_sub(usize::from(!first));
         }
-        (a, b, out) = (&a[i..], &b[j..], later);
+        (a, b, out) = (&a[i..=last_a], &b[j..=last_b], rest);
     }
-    out[..a.len()].copy_from_slice(a);
-    out[a.len()..].copy_from_slice(b);
+}
+
+/// What is left where one slice has hardly anything.
+fn one_by_one<T: Key>(mut a: &[T], mut b: &[T], out: &mut [T]) {
+    for out in out {
+        match (a, b) {
+            ([one, rest @ ..], []) => (*out, a) = (*one, rest),
+            ([one, rest @ ..], [other, ..]) if one <= other => (*out, a) = (*one, rest),
+            (_, [other, rest @ ..]) => (*out, b) = (*other, rest),
+            ([], []) => return,
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::take::OutOfRange;
+use crate::take::{OutOfRange, first_wrong};
 use crate::{CHUNK, place};
 
 /// Parts of the target that are written at the same time, each by a thread that looks at all indices.
@@ -38,9 +38,7 @@ pub fn put<T: Copy + Send + Sync>(
 pub fn check(at: &[i64], length: usize) -> Result<(), OutOfRange> {
     let chunks = at.par_chunks(CHUNK).enumerate();
     let wrong = chunks.filter_map(|(chunk, at)| {
-        let in_range = at.iter().fold(true, |all, &index| all & (place(index, length) < length));
-        let first = || at.iter().position(|&index| place(index, length) >= length);
-        if in_range { None } else { first().map(|index| OutOfRange(chunk * CHUNK + index)) }
+        first_wrong(at, length).map(|index| OutOfRange(chunk * CHUNK + index))
     });
     wrong.min().map_or(Ok(()), Err)
 }

@@ -36,14 +36,20 @@ pub fn take<T: Copy + Send + Sync>(
     wrong.min().map_or(Ok(()), Err)
 }
 
+/// All indices are looked at first: then many elements are on their way at the same time.
 fn elements<T: Copy>(from: &[T], at: &[i64], out: &mut [T]) -> Option<usize> {
-    for (number, (&index, out)) in at.iter().zip(out).enumerate() {
-        match from.get(place(index, from.len())) {
-            Some(&value) => *out = value,
-            None => return Some(number),
-        }
+    let wrong = first_wrong(at, from.len());
+    if wrong.is_none() {
+        at.iter().zip(out).for_each(|(&index, out)| *out = from[place(index, from.len())]);
     }
-    None
+    wrong
+}
+
+/// The first index that is out of range, if there is one: nearly always none.
+pub(crate) fn first_wrong(at: &[i64], length: usize) -> Option<usize> {
+    let is_wrong = |index: i64| place(index, length) >= length;
+    let any = at.iter().fold(false, |any, &index| any | is_wrong(index));
+    if any { at.iter().position(|&index| is_wrong(index)) } else { None }
 }
 
 fn rows_of<T: Copy>(from: &[T], width: usize, at: &[i64], out: &mut [T]) -> Option<usize> {

@@ -92,6 +92,16 @@ pub fn extent(py: Python<'_>, values: PyReadonlyArray1<'_, i64>) -> PyResult<Opt
     exclusive(py, values.len(), || Ok(count::extent(values)))
 }
 
+/// The least and the greatest; None if there is none, or one that is no number.
+#[pyfunction]
+pub fn extent_of_floats(
+    py: Python<'_>,
+    values: PyReadonlyArray1<'_, f64>,
+) -> PyResult<Option<(f64, f64)>> {
+    let values = values.as_slice()?;
+    exclusive(py, values.len(), || Ok(histogram::extent(values)))
+}
+
 /// How often each of so many numbers occurs, from `first` on; none is beyond.
 #[pyfunction]
 pub fn count_numbers<'py>(
