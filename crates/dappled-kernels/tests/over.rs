@@ -103,10 +103,10 @@ fn stencils_need_no_copy() {
 /// What lies in another way, or far away, is left alone.
 #[test]
 fn some_need_a_copy() {
-    let array = numbers(300 * 300);
-    let all = View::c_order(F, &[300, 300]);
-    let upper = part(&all, &[150, 300], &[0, 0], 1);
-    let lower = part(&all, &[150, 300], &[100, 0], 1);
+    let array = numbers(900 * 900);
+    let all = View::c_order(F, &[900, 900]);
+    let upper = part(&all, &[600, 900], &[0, 0], 1);
+    let lower = part(&all, &[600, 900], &[300, 0], 1);
     for (input, target) in [(all.transposed(), all.clone()), (upper, lower)] {
         assert_eq!(over(&array, &[input], &target), None);
     }

@@ -125,12 +125,16 @@ impl<'a> Machine<'a> {
 
     /// Computes these indices and gives the bytes of the first output.
     pub fn value(&mut self, indices: Range<usize>) -> &[u8] {
-        let len = indices.len();
         let extent = self.space.extent(indices);
+        self.value_at(&extent)
+    }
+
+    fn value_at(&mut self, extent: &Extent) -> &[u8] {
+        let len = extent.len();
         if let Some(plan) = self.usable_plan(len) {
-            return self.value_of_stages(plan, &extent);
+            return self.value_of_stages(plan, extent);
         }
-        self.load(&extent, None);
+        self.load(extent, None);
         if !self.code.steps.is_empty() {
             self.settle();
             self.all_steps(len);
@@ -141,11 +145,11 @@ impl<'a> Machine<'a> {
     }
 
     /// Computes these indices into memory for the first output; what was there is of no meaning.
-    fn value_into(&mut self, indices: Range<usize>, out: &mut Slot) {
-        let (len, first) = (indices.len(), self.code.program.first_result());
+    fn value_into(&mut self, extent: &Extent, out: &mut Slot) {
+        let (len, first) = (extent.len(), self.code.program.first_result());
         let outputs = self.usable_plan(len).map_or(&self.code.outputs, |plan| &plan.outputs);
         let Source { slot, itemsize } = outputs[0];
-        let values = self.value(indices);
+        let values = self.value_at(extent);
         if slot < first {
             out.bytes_mut(len * itemsize).copy_from_slice(values);
         } else {

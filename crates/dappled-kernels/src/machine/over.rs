@@ -11,7 +11,7 @@ use super::Machine;
 use crate::bind::{Bound, Operand};
 use crate::execute::Interpreter;
 use crate::slot::Slot;
-use crate::space::Space;
+use crate::space::{Extent, Space};
 use crate::tiles::{TILE, Tile, Tiles};
 use crate::{Error, Raised, may_overlap};
 
@@ -124,6 +124,16 @@ impl<'a> Places<'a> {
         )
     }
 
+    /// The byte at which the last element of an extent is written.
+    fn end(&self, extent: &Extent) -> isize {
+        let (track, first) = (&self.space.tracks[self.output], extent.first);
+        if first.len < extent.len() {
+            return self.place(extent.indices.end - 1);
+        }
+        let column = (first.column + first.len - 1) as isize;
+        self.space.row_offset(track, first.row) + column * track.row_stride()
+    }
+
     /// The byte at which an element is written.
     fn place(&self, index: usize) -> isize {
         let track = &self.space.tracks[self.output];
@@ -182,7 +192,7 @@ impl<'a> Places<'a> {
         let mut waiting: VecDeque<(isize, Held)> = VecDeque::new();
         let mut spare: Vec<Slot> = Vec::new();
         for tile in part.inside {
-            let last = self.place(tile.extent().indices.end - 1);
+            let last = self.end(tile.extent());
             waiting.push_back((last, machine.held(tile, spare.pop().unwrap_or_default())));
             let is_read = |(end, _): &(isize, Held)| end + self.reach.back as isize <= last;
             while waiting.front().is_some_and(is_read) {
@@ -197,7 +207,7 @@ impl<'a> Places<'a> {
 impl Machine<'_> {
     /// Computes a tile, and keeps its values.
     fn held(&mut self, tile: Tile, mut values: Slot) -> Held {
-        self.value_into(tile.extent().indices.clone(), &mut values);
+        self.value_into(tile.extent(), &mut values);
         Held { tile, values }
     }
 
