@@ -67,7 +67,7 @@ pub fn bundles<K: Kernel>(
     finish: impl Fn(usize, &mut [K::Out]) + Sync,
 ) {
     let bytes = kernel.taken() * size_of::<K::In>();
-    let width = (BUNDLE / bytes.max(1)).clamp(FEWEST, MOST).min(walk.lines);
+    let width = (BUNDLE / bytes.max(1)).clamp(FEWEST, MOST).min(walk.lines.max(1));
     let number = walk.groups * walk.lines.div_ceil(width);
     let work = |room: &mut Room<K>, number| {
         let bundle = walk.bundle(number, width);
