@@ -9,6 +9,7 @@ import numpy
 
 from dappled._array import core, is_native, ndarray, ufuncs
 from dappled._fallback import shadow
+from dappled._flat import flatiter
 from dappled._matmul import matmul
 from dappled._native import native
 from dappled._piecewise import in_pieces
@@ -25,6 +26,8 @@ def ours(*values: Any) -> list[Any] | None:
 
 @native(numpy.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
+    if out is None and (rows := _long_rows(a, b)):
+        return _of_vectors(*rows)
     arrays = ours(a, b)
     if arrays is None or out is not None:
         return NotImplemented
@@ -74,6 +77,29 @@ def trace(
     if not in_pieces(a) or out is not None:
         return NotImplemented
     return ufuncs["add"].reduce(a.diagonal(offset, axis1, axis2), -1, dtype)
+
+
+# Up to so many elements NumPy's product of vectors is as fast, and its bits are its own.
+_FEW = 1 << 14
+
+
+def _long_rows(a: Any, b: Any) -> tuple[Any, Any] | None:
+    """Long vectors of one dtype that BLAS would multiply, or arrays whose elements are those.
+
+    Their products are summed as they are computed, with what is pending for them.
+    """
+    rows = tuple(_elements(value) for value in (a, b))
+    one, other = rows
+    if one is None or other is None or one.shape != other.shape or one.size <= _FEW:
+        return None
+    return rows if one.dtype == other.dtype and one.dtype.char in "fd" else None
+
+
+def _elements(value: Any) -> Any:
+    """An array with the elements of a vector, in C order."""
+    array = value.base if type(value) is flatiter else value
+    is_row = type(array) is ndarray and (array.ndim == 1 or array is not value)
+    return array if is_row and array._held is None and array.flags.c_contiguous else None
 
 
 def _of_vectors(a: Any, b: Any) -> Any:

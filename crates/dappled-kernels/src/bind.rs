@@ -78,6 +78,25 @@ impl<'a> Bound<'a> {
         inputs: &[Operand<'a>],
         outputs: &[Operand<'a>],
     ) -> Result<Self, Error> {
+        check_overlaps(inputs, outputs)?;
+        Self::claimed(program, inputs, outputs)
+    }
+
+    /// The same with one output, which may share memory with inputs: whoever runs it sees to it
+    /// that nothing is written before it was read for the last time.
+    pub fn over(
+        program: &Program,
+        inputs: &[Operand<'a>],
+        output: &Operand<'a>,
+    ) -> Result<Self, Error> {
+        Self::claimed(program, inputs, std::slice::from_ref(output))
+    }
+
+    fn claimed(
+        program: &Program,
+        inputs: &[Operand<'a>],
+        outputs: &[Operand<'a>],
+    ) -> Result<Self, Error> {
         check_dtypes("input", &program.inputs, inputs)?;
         let stored: Vec<DType> =
             program.outputs.iter().filter_map(|&reg| program.dtype(reg)).collect();
@@ -85,7 +104,6 @@ impl<'a> Bound<'a> {
             check_dtypes("output", &stored, outputs)?;
         }
         check_shapes(inputs, outputs)?;
-        check_overlaps(inputs, outputs)?;
         let (writing, reading) = claim(inputs, outputs)?;
         let shared = outputs.iter().map(|output| inputs.iter().any(|input| input.is_same(output)));
         Ok(Self {
@@ -124,8 +142,8 @@ impl<'a> Bound<'a> {
     /// How these operands are run: several steps in one loop, or one operation at a time.
     pub fn plan(&self, code: &Interpreter, space: &Space) -> Option<&Plan> {
         let found = || {
-            let stores = self.bases.len() > self.inputs;
-            code.plan(space.len(), || repeated(space, self.inputs, stores))
+            let in_rows = space.in_rows || self.bases.len() > self.inputs;
+            code.plan(space.len(), || repeated(space, self.inputs, in_rows))
         };
         self.plan.get_or_init(found).as_deref()
     }

@@ -159,6 +159,11 @@ impl Interpreter {
         &self.program
     }
 
+    /// In how many parts large work is cut.
+    pub(crate) fn parts(&self) -> usize {
+        PARTS * rayon::current_num_threads()
+    }
+
     /// Is this many elements enough work for several threads?
     pub(crate) fn is_large(&self, elements: usize) -> bool {
         elements.saturating_mul(self.steps.len().max(1)) >= PARALLEL
@@ -173,8 +178,7 @@ impl Engine for Interpreter {
         }
         let bound = Bound::new(&self.program, inputs, outputs)?;
         let mut space = Bound::space(inputs, outputs);
-        let parts =
-            if self.is_large(space.len()) { PARTS * rayon::current_num_threads() } else { 1 };
+        let parts = if self.is_large(space.len()) { self.parts() } else { 1 };
         let in_registers = bound.shared.contains(&true) || space.deep > 1;
         let plan = bound.plan(self, &space).filter(|_| !in_registers);
         let len = plan.map_or(TILE, |plan| plan.tile);

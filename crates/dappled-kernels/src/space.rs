@@ -51,6 +51,8 @@ pub(crate) struct Space {
     pub tracks: Vec<Track>,
     /// How many rows, beside each other along the last axis but one, are gone over together.
     pub deep: usize,
+    /// Is no more than a part of one row gone over at once?
+    pub in_rows: bool,
 }
 
 impl Space {
@@ -61,7 +63,12 @@ impl Space {
             strides: view.strides.clone(),
             itemsize: view.dtype.itemsize(),
         });
-        let mut space = Self { shape: views[0].shape.clone(), tracks: tracks.collect(), deep: 1 };
+        let mut space = Self {
+            shape: views[0].shape.clone(),
+            tracks: tracks.collect(),
+            deep: 1,
+            in_rows: false,
+        };
         space.merge_axes();
         space
     }
@@ -74,7 +81,7 @@ impl Space {
             itemsize: view.dtype.itemsize(),
         });
         let shape = axes.iter().map(|&axis| views[0].shape[axis]).collect();
-        let mut space = Self { shape, tracks: tracks.collect(), deep: 1 };
+        let mut space = Self { shape, tracks: tracks.collect(), deep: 1, in_rows: false };
         space.merge_axes();
         space
     }
@@ -88,7 +95,7 @@ impl Space {
         axes.sort_by_key(|&axis| std::cmp::Reverse(views[leader].strides[axis].unsigned_abs()));
         let tracks = views.iter().map(|view| along(view, views[leader], &axes)).collect();
         let shape = axes.iter().map(|&axis| views[leader].shape[axis]).collect();
-        let mut space = Self { shape, tracks, deep: 1 };
+        let mut space = Self { shape, tracks, deep: 1, in_rows: false };
         space.merge_axes();
         space.go_by_blocks();
         space
@@ -101,7 +108,7 @@ impl Space {
             Track { offset: view.offset as isize, strides: smallvec![itemsize as isize], itemsize }
         };
         let tracks = views.iter().map(track).collect();
-        Self { shape: smallvec![views[0].len()], tracks, deep: 1 }
+        Self { shape: smallvec![views[0].len()], tracks, deep: 1, in_rows: false }
     }
 
     pub fn len(&self) -> usize {

@@ -70,6 +70,25 @@ impl<'a> Tiles<'a> {
         self.numbers.len()
     }
 
+    /// The indices of number `at` of those that are left, where none are gone over together.
+    pub fn extent(&self, at: usize) -> Extent {
+        let (number, size) = (self.numbers.start + at, self.space.row());
+        if size < SHORT_ROW {
+            let end = ((number + 1) * TILE).min(self.space.len());
+            return self.space.extent(number * TILE..end);
+        }
+        let (row, part) = (number / self.in_row, number % self.in_row);
+        let (column, end) = ((part * self.len).min(size), ((part + 1) * self.len).min(size));
+        self.space.extent(row * size + column..row * size + end)
+    }
+
+    /// The first so many and the rest.
+    pub fn split(self, count: usize) -> (Self, Self) {
+        let middle = self.numbers.start + count;
+        let (first, rest) = (self.numbers.start..middle, middle..self.numbers.end);
+        (Self { numbers: first, ..self }, Self { numbers: rest, ..self })
+    }
+
     /// The first half and the rest.
     pub fn halve(self) -> (Self, Self) {
         let middle = self.numbers.start + self.numbers.len() / 2;

@@ -1,5 +1,6 @@
 //! One thread's registers: runs a program over one tile, one operation at a time.
 
+mod over;
 mod stages;
 
 use std::ops::Range;
@@ -27,6 +28,8 @@ pub(crate) struct Machine<'a> {
     in_place: Vec<Option<*const u8>>,
     /// The first row and column of the block that an input's register holds.
     blocks: Vec<Option<(usize, usize)>>,
+    /// The elements, by their first and their number, that an input's register holds.
+    gathered: Vec<Option<(*const u8, usize)>>,
     /// How many elements of a slot hold its constant or its single element already.
     filled: Vec<usize>,
     /// Which outputs of the tile at hand a step has written directly.
@@ -48,6 +51,7 @@ impl<'a> Machine<'a> {
         let slots = slot::take(plan.map_or(code.slots, |plan| plan.slots));
         let in_place = vec![None; code.program.inputs.len()];
         let blocks = if space.deep > 1 { vec![None; in_place.len()] } else { Vec::new() };
+        let gathered = vec![None; in_place.len()];
         let filled = vec![0; code.program.first_result()];
         status::clear();
         Self {
@@ -58,6 +62,7 @@ impl<'a> Machine<'a> {
             slots,
             in_place,
             blocks,
+            gathered,
             filled,
             stored: vec![false; code.outputs.len()],
             raised: Raised::default(),
@@ -135,6 +140,20 @@ impl<'a> Machine<'a> {
         self.source(self.code.outputs[0], len)
     }
 
+    /// Computes these indices into memory for the first output; what was there is of no meaning.
+    fn value_into(&mut self, indices: Range<usize>, out: &mut Slot) {
+        let (len, first) = (indices.len(), self.code.program.first_result());
+        let outputs = self.usable_plan(len).map_or(&self.code.outputs, |plan| &plan.outputs);
+        let Source { slot, itemsize } = outputs[0];
+        let values = self.value(indices);
+        if slot < first {
+            out.bytes_mut(len * itemsize).copy_from_slice(values);
+        } else {
+            // A result's register holds nothing that is read again.
+            std::mem::swap(&mut self.slots[slot], out);
+        }
+    }
+
     fn all_steps(&mut self, len: usize) {
         let code = self.code;
         code.steps.iter().enumerate().for_each(|(at, step)| self.step(step, at, len, None));
@@ -179,7 +198,7 @@ impl<'a> Machine<'a> {
             self.in_place[at] = lane.in_place(extent).map(<*mut u8>::cast_const);
             if self.in_place[at].is_none() && self.filled[at] < len {
                 self.filled[at] = if lane.track.is_single() { len } else { 0 };
-                lane.gather(extent, self.slots[at].bytes_mut(len * lane.track.itemsize));
+                self.gather(at, extent);
             }
         }
         for (at, constant) in self.code.program.constants.iter().enumerate() {
@@ -188,6 +207,18 @@ impl<'a> Machine<'a> {
                 self.filled[at] = len;
                 constant.fill(self.slots[at].bytes_mut(len * constant.dtype().itemsize()));
             }
+        }
+    }
+
+    /// Brings an input's elements to its register, unless they are those that are there already.
+    fn gather(&mut self, at: usize, extent: &Extent) {
+        let lane = self.bound.input(self.space, at);
+        let len = extent.len();
+        let in_one_row = extent.first.len == len;
+        let found = in_one_row.then(|| (lane.start(extent.first).cast_const(), len));
+        if found.is_none() || self.gathered[at] != found {
+            self.gathered[at] = found;
+            lane.gather(extent, self.slots[at].bytes_mut(len * lane.track.itemsize));
         }
     }
 
@@ -200,6 +231,7 @@ impl<'a> Machine<'a> {
         let register = self.slots[at].bytes_mut(extent.block.len() * pitch);
         if self.blocks[at] != Some(place) {
             self.blocks[at] = Some(place);
+            self.gathered[at] = None;
             lane.gather_block(extent, register);
         }
         register[(extent.first.row - extent.block.start) * pitch..].as_ptr()

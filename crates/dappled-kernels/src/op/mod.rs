@@ -124,6 +124,48 @@ impl Op {
         Op::PLAIN.into_iter().find(|op| op.numpy_name() == name)
     }
 
+    /// Is it done by one or a few instructions of the CPU?
+    pub const fn is_quick(self) -> bool {
+        use Op::*;
+        let arithmetic = matches!(
+            self,
+            Add | Subtract
+                | Multiply
+                | Divide
+                | Negative
+                | Positive
+                | Absolute
+                | Fabs
+                | Square
+                | Sqrt
+                | Reciprocal
+                | Minimum
+                | Maximum
+                | Fmin
+                | Fmax
+                | Select
+                | Cast(_)
+                | And
+                | Or
+                | Xor
+                | Not
+                | LogicalAnd
+                | LogicalOr
+                | LogicalXor
+                | LogicalNot
+                | Isnan
+                | Isinf
+                | Isfinite
+                | Conjugate
+                | Copysign
+                | Floor
+                | Ceil
+                | Trunc
+                | Rint
+        );
+        arithmetic || self.is_comparison()
+    }
+
     /// Is it a function of which only the real one is here?
     const fn is_function(self) -> bool {
         use Op::*;

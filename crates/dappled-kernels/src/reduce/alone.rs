@@ -7,6 +7,9 @@ use crate::Folded;
 use crate::machine::Machine;
 use crate::tiles::TILE;
 
+/// Elements of a row that are folded at once where they are used as they lie.
+const LONG: usize = 4 * TILE;
+
 impl Work<'_> {
     pub fn alone(self, block: &Block, accs: &mut [u8]) -> Folded {
         let whole_rows = block.columns.len() == self.order.len;
@@ -20,13 +23,33 @@ impl Work<'_> {
 
     /// Rows of which a tile is a part.
     fn long_rows(self, machine: &mut Machine<'_>, block: &Block, accs: &mut [u8]) {
+        if !self.order.turned {
+            return self.parts_of_rows(machine, block, accs, 0..block.columns.len());
+        }
+        // What does not change from row to row stays in its registers.
+        for column in (0..block.columns.len()).step_by(TILE) {
+            let columns = column..block.columns.len().min(column + TILE);
+            self.parts_of_rows(machine, block, accs, columns);
+        }
+    }
+
+    /// The same columns of all rows, one row after the other.
+    fn parts_of_rows(
+        self,
+        machine: &mut Machine<'_>,
+        block: &Block,
+        accs: &mut [u8],
+        wanted: Range<usize>,
+    ) {
         let width = block.columns.len();
+        // What is only read needs no register.
+        let tile = if self.parts.code.steps.is_empty() { LONG } else { TILE };
         for at in 0..block.units() {
             let unit = block.unit(&self.order.levels, at);
             let start = unit.place * self.order.len + block.columns.start;
             let accs = &mut accs[self.bytes(unit.acc * width..(unit.acc + 1) * width)];
-            for column in (0..width).step_by(TILE) {
-                let columns = column..width.min(column + TILE);
+            for column in wanted.clone().step_by(tile) {
+                let columns = column..wanted.end.min(column + tile);
                 let values = machine.value(start + columns.start..start + columns.end);
                 self.row(&mut accs[self.bytes(columns)], values, block.fresh && unit.first);
             }

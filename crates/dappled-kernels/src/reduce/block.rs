@@ -13,8 +13,9 @@ use crate::slot::Slot;
 /// two strips' rows is read by another thread.
 const STRIP: usize = 512;
 
-/// Strips for each thread.
-const STRIPS: usize = 2;
+/// Blocks for each thread: more than one, so that a thread that was late does not delay all. Not of
+/// strips, which are read the more slowly the narrower they are.
+const BLOCKS: usize = 2;
 
 /// Runs that are summed up before their accumulator takes them.
 const SEGMENTS: usize = 1024;
@@ -157,8 +158,10 @@ impl Work<'_> {
             return None;
         }
         // Strips are read in steps, so they are no more than keep all threads busy.
-        let strips = STRIPS * rayon::current_num_threads();
-        let wide = block.elements() > Block::whole(self.order, false).elements() / strips;
+        let (threads, whole) = (rayon::current_num_threads(), Block::whole(self.order, false));
+        let wide = block.elements() > whole.elements() / (BLOCKS * threads);
+        let strips = if self.order.turned { BLOCKS * threads } else { threads };
+        let wide_strip = block.elements() > whole.elements() / strips;
         let levels = self.order.levels.iter().zip(&block.ranges).enumerate();
         let mut long = levels.filter(|(_, (_, range))| range.len() > 1);
         let first = long.clone().next().map(|(at, (level, _))| (at, level.kept));
@@ -168,7 +171,7 @@ impl Work<'_> {
         match (first, kept, self.parts.folder.cuts) {
             (Some((at, true)), ..) => Some(Cut::Kept(at)),
             (_, Some(at), _) if apart(at) && wide => Some(Cut::Kept(at)),
-            (_, None, _) if columns && wide => Some(Cut::Columns),
+            (_, None, _) if columns && wide_strip => Some(Cut::Columns),
             (Some((at, false)), _, Cuts::Anywhere) if wide => Some(Cut::Shared(at)),
             (Some((at, false)), _, Cuts::Lanes) if wide && self.order.by_rows => {
                 Some(Cut::Shared(at))

@@ -108,10 +108,12 @@ pub fn reduce(
     }
     let dtype = out.view().dtype;
     let order = Order::new((part_of.unwrap_or(shape), shape), order, axes, dtype.itemsize(), casts);
+    let order = order.with_long_rows(shape, axes);
     let folder = Folder::new(fold, dtype, order.spacing, Variant::chosen());
     write_in_order(out, &order.axes, inputs, continues, |accs| {
         let bound = Bound::new(&code.program, inputs, &[])?;
-        let space = Bound::space_along(inputs, &order.axes);
+        let mut space = Bound::space_along(inputs, &order.axes);
+        space.in_rows = order.turned;
         let parts = Parts { code, bound: &bound, space: &space, folder };
         let work = Work { parts, order: &order };
         let fresh = !fill(accs);

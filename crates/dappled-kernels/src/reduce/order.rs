@@ -51,7 +51,13 @@ pub(crate) struct Order {
     pub piece: usize,
     /// How the loop finds the values of a run or row.
     pub spacing: Spacing,
+    /// Are its rows along other axes than NumPy's?
+    pub turned: bool,
 }
+
+/// Rows shorter than this are slow to go over, and those longer than that are not.
+const SHORT_ROW: usize = 64;
+const LONG_ROW: usize = 256;
 
 impl Order {
     /// The order for values of this shape and dtype size, not empty, that lie in memory with these
@@ -89,7 +95,29 @@ impl Order {
                 ..0 => Spacing::Backwards,
                 _ => Spacing::Forwards,
             },
+            turned: false,
         }
+    }
+
+    /// The same with rows along the outermost axes, where NumPy's are short and those are long. An
+    /// accumulator of rows takes one value after the other, so that it makes no difference to it
+    /// which others are gone over between.
+    pub fn with_long_rows(self, shape: &[usize], reduced: &[usize]) -> Self {
+        let &[Level { size: long, kept: true }, Level { kept: false, .. }] = &self.levels[..]
+        else {
+            return self;
+        };
+        if !self.by_rows || self.len >= SHORT_ROW || long < LONG_ROW {
+            return self;
+        }
+        let is_shared = |axis: &usize| reduced.contains(axis) && shape[*axis] != 1;
+        let first = self.axes.iter().position(is_shared).expect("a level that is shared");
+        let (outer, others) = self.axes.split_at(first);
+        let (shared, inner): (Vec<usize>, Vec<usize>) =
+            others.iter().partition(|axis| reduced.contains(axis));
+        let axes = [&inner[..], &shared[..], outer].concat();
+        let levels = vec![Level { size: self.len, kept: true }, self.levels[1]];
+        Self { axes, levels, len: long, turned: true, ..self }
     }
 }
 

@@ -96,8 +96,24 @@ fn folded<'py>(
         let total = exclusive(py, size, || array.total(&folding))?;
         return scalars::to_numpy(py, total).map(Some);
     }
-    let folded = exclusive(py, size, || array.folded(&folding))?;
+    let folded = match later(py, array, &folding)? {
+        Some(folded) => folded,
+        None => exclusive(py, size, || array.folded(&folding))?,
+    };
     result(py, if keep { folded } else { folded.without(&folding.axes) }).map(Some)
+}
+
+/// A sum that is better a part of what needs it, if it may be computed later.
+fn later(py: Python<'_>, array: &Array, folding: &Folding) -> PyResult<Option<Array>> {
+    let size = array.view().len();
+    if folding.fold != Fold::Add || size <= session(py)?.limits().at_once {
+        return Ok(None);
+    }
+    let origin = origin(py)?;
+    match must_report(origin.policy) {
+        true => Ok(None),
+        false => exclusive(py, 0, || array.sum_later(folding, &origin)),
+    }
 }
 
 fn moment_of<'py>(

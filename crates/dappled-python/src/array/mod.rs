@@ -23,6 +23,7 @@ mod line;
 mod operators;
 mod origin;
 mod placement;
+mod product;
 mod random;
 mod ranks;
 mod reducing;

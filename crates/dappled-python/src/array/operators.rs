@@ -6,6 +6,7 @@ use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 
 use super::class::NdArray;
+use super::product::product;
 use super::slow;
 use super::ufunc::{apply, updated};
 
@@ -141,7 +142,10 @@ impl NdArray {
         binary(Op::RightShift, other, slf, other)
     }
     fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        by_numpy("matmul", slf, other, other)
+        match product(slf, other)? {
+            Some(made) => Ok(made),
+            None => by_numpy("matmul", slf, other, other),
+        }
     }
     fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         by_numpy("matmul", other, slf, other)

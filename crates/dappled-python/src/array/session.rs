@@ -41,6 +41,7 @@ pub fn begin(py: Python<'_>, communicator: Option<u64>) -> PyResult<&'static Ses
     let fabric = connected.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     let session = Session::agreed(fabric, limits(), said("DAPPLED_BUDGET"), variant);
     let session = session.map_err(Raise::raise)?;
+    said("DAPPLED_CACHE").into_iter().for_each(|bytes| session.set_cache(bytes));
     let session = SESSION.get_or_init(|| {
         session.ways().set_line(Box::new(running_line));
         session

@@ -137,6 +137,11 @@ impl Array {
         value(self.session(), &self.versions.current()).map(drop)
     }
 
+    /// This rank's memory, what is pending being computed. Collective.
+    pub fn memory(&self) -> Result<Buffer, GraphError> {
+        value(self.session(), &self.versions.current())
+    }
+
     /// One element, by its place in the base.
     pub fn element(&self, offset: usize) -> Result<Scalar, GraphError> {
         if let Some(value) = self.ready_element(offset) {

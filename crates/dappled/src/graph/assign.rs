@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::{Buffer, DType, Element, Scalar, View};
+use dappled_kernels::{Buffer, DType, Element, Op, Scalar, View};
 
-use super::evaluate::{gathered, laid_out, value, write};
+use super::evaluate::{gathered, laid_out, run, run_over, value, write};
+use super::fuse::{Fused, fused};
 use super::items::in_bytes;
 use super::layout::{Layout, layout_like};
 use super::map::Operand;
-use super::node::{Arg, Node, State};
+use super::node::{Arg, Map, Node, State};
 use super::outside::copy_outside;
 use super::{Array, GraphError, Session};
 use crate::run::RunError;
@@ -85,9 +86,33 @@ impl Array {
             let memory = value(session, &node)?;
             return write(session, &node, self.view(), &memory, &arg);
         }
-        let next = next_version(session, &node, self.view(), &arg)?;
+        let fused = fused_for(session, &node, self.view(), &arg)?;
+        if let Some(fused) = &fused
+            && self.store_over(&node, &arg, fused)?
+        {
+            return Ok(());
+        }
+        let next = next_version(session, &node, self.view(), |next, memory| match &fused {
+            Some(fused) => run(session, fused, next, self.view(), memory),
+            None => write(session, next, self.view(), memory, &arg),
+        })?;
         self.versions.replace(next);
         Ok(())
+    }
+
+    /// Writes an argument over what it is made of, where nobody else needs that and it can be done
+    /// in one pass over memory. Who holds the argument sees from now on what was written.
+    fn store_over(&self, node: &Arc<Node>, arg: &Arg, fused: &Fused) -> Result<bool, GraphError> {
+        let (Arg::Part(root, _), Some(memory)) = (arg, node.whole_memory()) else {
+            return Ok(false);
+        };
+        if !run_over(self.session(), fused, self.view(), memory)? {
+            return Ok(false);
+        }
+        let (dtype, written) = (self.dtype(), Arg::Part(node.clone(), self.view().clone()));
+        let args = [written].into_iter().collect();
+        root.redefine(Map::new(Op::Cast(dtype).into(), dtype, args));
+        Ok(true)
     }
 
     /// Is all of it on every one of several ranks?
@@ -160,12 +185,44 @@ fn covers(view: &View, base: &View) -> bool {
     view.len() == base.len() && view.dtype == base.dtype
 }
 
-/// The next version: `arg` in a view of it, and what there was elsewhere.
+/// The program of a large argument that reads what is to be written, if nobody but it needs that: the
+/// array has two holders, its box and who writes it, and besides them its operations.
+fn fused_for(
+    session: &Session,
+    node: &Arc<Node>,
+    view: &View,
+    arg: &Arg,
+) -> Result<Option<Fused>, GraphError> {
+    let Arg::Part(root, seen) = arg else { return Ok(None) };
+    let State::Map(map) = root.state() else { return Ok(None) };
+    let plain = *seen == root.base && seen.shape == view.shape && seen.dtype == view.dtype;
+    let large = view.len() > session.limits().at_once;
+    let here = !map.is_spread && root.layout.is_whole() && node.whole_memory().is_some();
+    if !(plain && large && here && Arc::strong_count(node) == 2 + uses(&map, node)) {
+        return Ok(None);
+    }
+    fused(session, arg, view.dtype).map(Some)
+}
+
+/// How often an operation, and what nobody but it needs, reads an array.
+fn uses(map: &Map, array: &Arc<Node>) -> usize {
+    let of_arg = |arg: &Arg| match arg {
+        Arg::Part(node, _) if Arc::ptr_eq(node, array) => 1,
+        Arg::Part(node, _) if Arc::strong_count(node) == 1 => match node.state() {
+            State::Map(map) => uses(&map, array),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    map.args.iter().map(of_arg).sum()
+}
+
+/// The next version: something written in a view of it, and what there was elsewhere.
 fn next_version(
     session: &Session,
     old: &Arc<Node>,
     view: &View,
-    arg: &Arg,
+    write: impl FnOnce(&Arc<Node>, &Buffer) -> Result<(), GraphError>,
 ) -> Result<Arc<Node>, GraphError> {
     let before = match (old.state(), covers(view, &old.base)) {
         (_, true) if old.layout.is_whole() => None,
@@ -178,7 +235,7 @@ fn next_version(
         Some(Before::Memory(before)) => copy_outside(session, old, view, &before, &memory)?,
         None => {}
     }
-    write(session, &next, view, &memory, arg)?;
+    write(&next, &memory)?;
     Ok(next)
 }
 

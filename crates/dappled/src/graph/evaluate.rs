@@ -54,8 +54,25 @@ pub(super) fn write(
     run(session, &fused, node, view, memory)
 }
 
+/// Runs a program over a view of the memory that it reads, in one pass; false if it can't be. All
+/// that it reads is whole.
+pub(super) fn run_over(
+    session: &Session,
+    fused: &Fused,
+    view: &View,
+    memory: &Buffer,
+) -> Result<bool, GraphError> {
+    let engine = session.engine(&fused.program)?;
+    let buffers = buffers(session, &fused.inputs)?;
+    let inputs = operands(&buffers, &fused.inputs)?;
+    let target = Memory::new(memory, view).map_err(RunError::from)?;
+    let raised = engine.run_over(&inputs, &target).map_err(RunError::from)?;
+    raised.iter().for_each(|raised| session.notices().add_all(&fused.steps, raised));
+    Ok(raised.is_some())
+}
+
 /// Runs a program over a view of a node.
-fn run(
+pub(super) fn run(
     session: &Session,
     fused: &Fused,
     node: &Arc<Node>,

@@ -51,7 +51,7 @@ enum Place {
 /// [`super::session::HEAVIEST`]. What can't be a part of it is computed first.
 pub(super) fn fused(session: &Session, arg: &Arg, dtype: DType) -> Result<Fused, GraphError> {
     let mut fuse = Fuse::new(session, true);
-    let place = fuse.place(arg)?;
+    let place = fuse.place(arg, 1)?;
     // The cast is asked for now, whenever its operand was.
     fuse.origin = None;
     let place = fuse.cast(place, arg.dtype(), dtype);
@@ -77,28 +77,38 @@ impl<'a> Fuse<'a> {
         Self { session, noted, inputs, constants, steps, origin: None, known }
     }
 
-    fn place(&mut self, arg: &Arg) -> Result<Place, GraphError> {
+    /// Where an argument is, whose node has so many holders here.
+    fn place(&mut self, arg: &Arg, holders: usize) -> Result<Place, GraphError> {
         let (node, view) = match arg {
             Arg::Scalar(value) => return Ok(self.constant(*value)),
             Arg::Part(node, view) => (node, view),
         };
         match node.state() {
             State::Full(value) if view.dtype == node.base.dtype => Ok(self.constant(value)),
-            State::Map(map) => self.pending(node, view, &map),
+            State::Map(map) => self.pending(node, view, &map, holders),
             _ => Ok(self.input(node, view)),
         }
     }
 
-    /// An operation becomes a part of the program, unless its result was needed before: then it
-    /// will be again, and is worth its memory.
-    fn pending(&mut self, node: &Arc<Node>, view: &View, map: &Map) -> Result<Place, GraphError> {
+    /// An operation becomes a part of the program, unless its result was needed before and will be
+    /// again, and is worth its memory.
+    fn pending(
+        &mut self,
+        node: &Arc<Node>,
+        view: &View,
+        map: &Map,
+        holders: usize,
+    ) -> Result<Place, GraphError> {
         let same =
             |(other, seen, _): &&(Arc<Node>, View, Place)| Arc::ptr_eq(node, other) && view == seen;
         if let Some((_, _, place)) = self.known.iter().find(same) {
             return Ok(*place);
         }
         match seen(map, view, &node.base) {
-            Some(args) if view.dtype == node.base.dtype && !(self.noted && node.was_read()) => {
+            Some(args)
+                if view.dtype == node.base.dtype
+                    && !(self.noted && is_worth_memory(node, map, holders)) =>
+            {
                 let place = self.map(map, args)?;
                 self.known.push((node.clone(), view.clone(), place));
                 Ok(place)
@@ -113,7 +123,8 @@ impl<'a> Fuse<'a> {
     fn map(&mut self, map: &Map, args: Few<Arg>) -> Result<Place, GraphError> {
         let mut places = Vec::with_capacity(args.len());
         for (position, arg) in args.iter().enumerate() {
-            let place = self.place(arg)?;
+            // The operation's own arguments, and these.
+            let place = self.place(arg, 2)?;
             self.origin = map.request.origin.clone();
             places.push(self.cast(
                 place,
@@ -172,6 +183,13 @@ impl<'a> Fuse<'a> {
         program.outputs.push(register(&program, result));
         program
     }
+}
+
+/// Was a result needed before, and is it best kept in memory for the next time? Who holds it may
+/// differ from rank to rank, so only what no other rank takes part in depends on that.
+fn is_worth_memory(node: &Arc<Node>, map: &Map, holders: usize) -> bool {
+    let is_held = map.is_spread || Arc::strong_count(node) > holders;
+    node.was_read() && is_held && !map.is_cheap(node.base.len())
 }
 
 /// The arguments of an operation whose result is seen through a view of this base; None where they

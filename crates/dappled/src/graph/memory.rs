@@ -1,18 +1,65 @@
 //! Memory: fresh, or used before.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dappled_kernels::{Buffer, Scalar};
 
-/// Freed memory, by its length. Filling fresh pages costs as much as arithmetic.
-#[derive(Default)]
+use super::system;
+
+/// Freed memory. Filling fresh pages costs as much as arithmetic.
 pub(super) struct Freed {
-    kept: Mutex<HashMap<usize, Vec<Buffer>>>,
+    kept: Mutex<Kept>,
+    /// So many bytes are kept at most.
+    limit: AtomicUsize,
     made: AtomicU64,
     reused: AtomicU64,
+}
+
+/// Memory that is kept, by the time when it was freed.
+#[derive(Default)]
+struct Kept {
+    by_time: BTreeMap<u64, Buffer>,
+    /// The times of those of one length.
+    by_len: HashMap<usize, Vec<u64>>,
+    bytes: usize,
+    now: u64,
+}
+
+impl Kept {
+    fn add(&mut self, buffer: Buffer) {
+        self.now += 1;
+        self.bytes += buffer.len();
+        self.by_len.entry(buffer.len()).or_default().push(self.now);
+        self.by_time.insert(self.now, buffer);
+    }
+
+    /// The one of this length that was freed last: it may still be in a cache.
+    fn take(&mut self, len: usize) -> Option<Buffer> {
+        let time = self.by_len.get_mut(&len)?.pop()?;
+        self.bytes -= len;
+        self.by_time.remove(&time)
+    }
+
+    /// Lets the oldest go until no more than so many bytes are left.
+    fn shrink(&mut self, limit: usize) -> Vec<Buffer> {
+        let mut gone = Vec::new();
+        while self.bytes > limit
+            && let Some((time, buffer)) = self.by_time.pop_first()
+        {
+            self.bytes -= buffer.len();
+            if let Some(times) = self.by_len.get_mut(&buffer.len()) {
+                times.retain(|&other| other != time);
+                if times.is_empty() {
+                    self.by_len.remove(&buffer.len());
+                }
+            }
+            gone.push(buffer);
+        }
+        gone
+    }
 }
 
 /// What was done with memory so far.
@@ -26,8 +73,10 @@ pub struct MemoryStats {
     pub kept: u64,
 }
 
-/// More pieces of one length than this are given back.
-const KEPT: usize = 2;
+/// This part of the machine's memory is kept, if nobody says.
+const PART: usize = 4;
+/// Before so much fresh memory is asked for, it is seen whether the machine has it.
+const MUCH: usize = 1 << 24;
 /// Smaller ones are kept by the thread that gave them back.
 pub(super) const WORTH: usize = 1 << 18;
 /// So many small pieces a thread keeps: a chain of operations uses few at a time.
@@ -70,15 +119,37 @@ pub(super) fn keep_small(buffer: Buffer) {
 }
 
 impl Freed {
+    /// None so far; what may be kept is shared with so many ranks.
+    pub fn new(ranks: u64) -> Self {
+        let limit =
+            system::memory().map_or(1 << 30, |memory| memory.total / PART) / ranks.max(1) as usize;
+        let limit = AtomicUsize::new(limit);
+        let (made, reused) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { kept: Mutex::default(), limit, made, reused }
+    }
+
     /// Memory of this length; what is in it is of no meaning.
     pub fn memory(&self, len: usize) -> Buffer {
         if len < WORTH {
             return small_memory(len);
         }
-        let used = self.kept().get_mut(&len).and_then(Vec::pop);
+        let used = self.kept().take(len);
         let counter = if used.is_some() { &self.reused } else { &self.made };
         counter.fetch_add(1, Ordering::Relaxed);
-        used.unwrap_or_else(|| Buffer::zeroed(len))
+        used.unwrap_or_else(|| {
+            self.release_for(len);
+            Buffer::zeroed(len)
+        })
+    }
+
+    /// Gives back what is kept where the machine has too little left for so much more.
+    fn release_for(&self, len: usize) {
+        if len < MUCH || self.kept().bytes == 0 {
+            return;
+        }
+        if system::memory().is_some_and(|memory| memory.available < len + memory.total / 16) {
+            drop(self.kept().shrink(0));
+        }
     }
 
     /// Keeps memory that its last holder gives back; what somebody else still holds is not kept.
@@ -89,20 +160,53 @@ impl Freed {
         if buffer.len() < WORTH {
             return keep_small(buffer);
         }
-        let mut all = self.kept();
-        let kept = all.entry(buffer.len()).or_default();
-        if kept.len() < KEPT {
-            kept.push(buffer);
-        }
+        let mut kept = self.kept();
+        kept.add(buffer);
+        let gone = kept.shrink(self.limit.load(Ordering::Relaxed));
+        // Freed without the lock: that may take long.
+        drop(kept);
+        drop(gone);
+    }
+
+    /// So many bytes are kept at most, from now on.
+    pub fn set_limit(&self, bytes: usize) {
+        self.limit.store(bytes, Ordering::Relaxed);
+        let gone = self.kept().shrink(bytes);
+        drop(gone);
     }
 
     pub fn stats(&self) -> MemoryStats {
-        let kept = self.kept().iter().map(|(len, kept)| len * kept.len()).sum::<usize>() as u64;
+        let kept = self.kept().bytes as u64;
         let [made, reused] = [&self.made, &self.reused].map(|count| count.load(Ordering::Relaxed));
         MemoryStats { made, reused, kept }
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<usize, Vec<Buffer>>> {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The newest of a length is reused; the oldest of any goes first.
+    #[test]
+    fn what_is_kept() {
+        let freed = Freed::new(1);
+        freed.set_limit(4 * WORTH);
+        let sizes = [1, 1, 2];
+        let buffers = sizes.map(|size| freed.memory(size * WORTH));
+        let starts = buffers.each_ref().map(Buffer::as_ptr);
+        buffers.into_iter().for_each(|buffer| freed.keep(buffer));
+        assert_eq!(freed.stats(), MemoryStats { made: 3, reused: 0, kept: 4 * WORTH as u64 });
+        let newest = freed.memory(WORTH);
+        assert_eq!(newest.as_ptr(), starts[1]);
+        freed.keep(Buffer::zeroed(2 * WORTH));
+        // The first of all had to go.
+        assert_eq!(freed.stats().kept, 4 * WORTH as u64);
+        assert_eq!(freed.stats().reused, 1);
+        freed.set_limit(0);
+        assert_eq!(freed.stats().kept, 0);
     }
 }

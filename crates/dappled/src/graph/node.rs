@@ -56,6 +56,10 @@ pub(crate) struct Map {
     pub args: Few<Arg>,
     /// How many operations would have to be done to know its value.
     pub weight: usize,
+    /// How many elements are read for it from memory.
+    pub reads: usize,
+    /// Is it, and all that is done for it, about as fast as reading?
+    pub is_quick: bool,
     /// Is something in pieces read for it?
     pub is_spread: bool,
 }
@@ -63,10 +67,29 @@ pub(crate) struct Map {
 impl Map {
     pub fn new(request: Request, dtype: DType, args: Few<Arg>) -> Self {
         let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
+        let reads = args.iter().map(Arg::reads).sum();
+        let is_quick = request.op.is_quick() && args.iter().all(Arg::is_quick);
         let is_spread = args.iter().any(Arg::is_spread);
-        Self { request, dtype, args, weight, is_spread }
+        Self { request, dtype, args, weight, reads, is_quick, is_spread }
+    }
+
+    /// Is it made of much less than its so many elements, as by broadcasting?
+    pub fn is_of_little(&self, elements: usize) -> bool {
+        self.is_quick && self.reads.saturating_mul(LITTLE) <= elements
+    }
+
+    /// Would reading its result take as long as computing it again?
+    pub fn is_cheap(&self, elements: usize) -> bool {
+        let few = self.is_quick && self.weight <= FEW_STEPS && self.reads <= elements;
+        few || self.is_of_little(elements)
     }
 }
+
+/// What is made of little has so many times the elements that are read.
+const LITTLE: usize = 4;
+
+/// So many operations are done while an element comes from memory.
+const FEW_STEPS: usize = 4;
 
 /// The arguments of an operation: seldom more than two, never more than three.
 pub(crate) type Few<T> = SmallVec<[T; 3]>;
@@ -127,6 +150,12 @@ impl Node {
         drop(forgotten);
     }
 
+    /// From now on its value is that of another operation, which gives the same.
+    pub fn redefine(&self, map: Map) {
+        let forgotten = self.asked().replace(Asked::Map(map.into()));
+        drop(forgotten);
+    }
+
     /// Its memory, if that is known and all of it is here.
     #[inline]
     pub fn whole_memory(&self) -> Option<&Buffer> {
@@ -140,13 +169,14 @@ impl Node {
 
     /// Is it in pieces, or does it read what is?
     fn is_spread(&self) -> bool {
-        !self.layout.is_whole() || matches!(&*self.asked(), Some(Asked::Map(map)) if map.is_spread)
+        !self.layout.is_whole() || self.of_map(|map| map.is_spread).unwrap_or(false)
     }
 
-    fn weight(&self) -> usize {
+    /// What a pending operation says of itself.
+    fn of_map<T>(&self, say: impl FnOnce(&Map) -> T) -> Option<T> {
         match &*self.asked() {
-            Some(Asked::Map(map)) => map.weight,
-            _ => 0,
+            Some(Asked::Map(map)) => Some(say(map)),
+            _ => None,
         }
     }
 }
@@ -183,7 +213,26 @@ impl Arg {
     pub fn weight(&self) -> usize {
         match self {
             Arg::Scalar(_) => 0,
-            Arg::Part(node, _) => node.weight(),
+            Arg::Part(node, _) => node.of_map(|map| map.weight).unwrap_or(0),
+        }
+    }
+
+    /// How many elements are read for it from memory.
+    fn reads(&self) -> usize {
+        let distinct = |view: &View| {
+            let axes = view.shape.iter().zip(&view.strides);
+            axes.filter(|&(_, &stride)| stride != 0).map(|(&length, _)| length).product()
+        };
+        match self {
+            Arg::Scalar(_) => 0,
+            Arg::Part(node, view) => node.of_map(|map| map.reads).unwrap_or_else(|| distinct(view)),
+        }
+    }
+
+    fn is_quick(&self) -> bool {
+        match self {
+            Arg::Scalar(_) => true,
+            Arg::Part(node, _) => node.of_map(|map| map.is_quick).unwrap_or(true),
         }
     }
 

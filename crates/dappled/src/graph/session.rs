@@ -77,13 +77,14 @@ impl Session {
 
     /// The same, with other limits between small and large arrays.
     pub fn with_limits(fabric: Box<dyn Fabric>, limits: Limits) -> Self {
+        let freed = Arc::new(Freed::new(fabric.size()));
         Self(Arc::new(Shared {
             fabric,
             limits,
             ways: Ways::default(),
             budget: AtomicU64::new(BUDGET),
             gathered: AtomicU64::new(0),
-            freed: Arc::default(),
+            freed,
             known: Known::default(),
             notices: Notices::default(),
             pending: Pending::default(),
@@ -149,6 +150,11 @@ impl Session {
     /// Memory that versions leave behind.
     pub(super) fn freed(&self) -> &Arc<Freed> {
         &self.0.freed
+    }
+
+    /// Sets how many bytes of freed memory this rank keeps for reuse, at most.
+    pub fn set_cache(&self, bytes: usize) {
+        self.0.freed.set_limit(bytes);
     }
 
     /// What was done with memory so far.
