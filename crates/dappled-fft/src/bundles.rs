@@ -3,6 +3,8 @@
 //! A line alone would use a few bytes of each cache line that it touches; a bundle of neighbours
 //! uses all of them.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 
 use crate::disjoint::Disjoint;
@@ -12,7 +14,9 @@ use crate::kernels::{Kernel, Room};
 const BUNDLE: usize = 1 << 17;
 /// Lines of a bundle: at least two cache lines of complex numbers, so that all of each is used.
 const FEWEST: usize = 8;
-const MOST: usize = 64;
+const MOST: usize = 32;
+/// Rows that are turned into columns together: a cache line of complex numbers.
+const ROWS: usize = 4;
 
 /// Where element `step` of a line of a group lies: the three times these, added.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,17 +57,17 @@ impl Bundle {
     }
 }
 
-/// Transforms all lines: `read` gives the element at a place of the source, `finish` gets the number
-/// of a line and its transformed values before they are written.
+/// Transforms all lines: `read` fills memory with the elements from a place of the source on, `finish`
+/// gets the number of a line and its transformed values before they are written.
 pub fn bundles<K: Kernel>(
     walk: Walk,
     kernel: &K,
-    read: impl Fn(usize) -> K::In + Sync,
+    read: impl Fn(usize, &mut [K::In]) + Sync,
     target: Disjoint<'_, K::Out>,
     finish: impl Fn(usize, &mut [K::Out]) + Sync,
 ) {
     let bytes = kernel.taken() * size_of::<K::In>();
-    let width = (BUNDLE / bytes.max(1)).clamp(FEWEST, MOST);
+    let width = (BUNDLE / bytes.max(1)).clamp(FEWEST, MOST).min(walk.lines.max(1));
     let number = walk.groups * walk.lines.div_ceil(width);
     let work = |room: &mut Room<K>, number| {
         let bundle = walk.bundle(number, width);
@@ -73,35 +77,45 @@ pub fn bundles<K: Kernel>(
         }
         scatter(&walk, &bundle, target, kernel, room);
     };
-    (0..number).into_par_iter().for_each_init(|| Room::new(kernel, width.min(walk.lines)), work);
+    // Each thread has memory once, and takes the next bundle whenever it is done with one.
+    let next = AtomicUsize::new(0);
+    let threads = rayon::current_num_threads().min(number);
+    (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
+        let mut room = Room::new(kernel, width);
+        let bundles = std::iter::from_fn(|| Some(next.fetch_add(1, Ordering::Relaxed)));
+        bundles.take_while(|&at| at < number).for_each(|at| work(&mut room, at));
+    });
 }
 
 fn gather<K: Kernel>(
     walk: &Walk,
     bundle: &Bundle,
-    read: &impl Fn(usize) -> K::In,
+    read: &impl Fn(usize, &mut [K::In]),
     kernel: &K,
     room: &mut Room<K>,
 ) {
     let (start, apart) = (bundle.start(walk.from), kernel.apart_in());
     let Strides { line, step, .. } = walk.from;
+    let input = &mut room.input;
     if step == 1 {
         for each in 0..bundle.count {
-            let values = &mut room.input[each * apart..][..walk.given];
-            values
-                .iter_mut()
-                .enumerate()
-                .for_each(|(j, value)| *value = read(start + each * line + j));
+            read(start + each * line, &mut input[each * apart..][..walk.given]);
         }
     } else {
-        for j in 0..walk.given {
+        for first in (0..walk.given).step_by(ROWS) {
+            let rows = ROWS.min(walk.given - first);
+            let mut tile = [[K::In::default(); MOST]; ROWS];
+            for (row, values) in tile[..rows].iter_mut().enumerate() {
+                read(start + (first + row) * step, &mut values[..bundle.count]);
+            }
             for each in 0..bundle.count {
-                room.input[each * apart + j] = read(start + each * line + j * step);
+                let values = &mut input[each * apart + first..][..rows];
+                values.iter_mut().zip(&tile).for_each(|(value, row)| *value = row[each]);
             }
         }
     }
     for each in 0..bundle.count {
-        room.input[each * apart..][walk.given..kernel.taken()].fill(K::In::default());
+        input[each * apart..][walk.given..kernel.taken()].fill(K::In::default());
     }
 }
 
@@ -116,12 +130,22 @@ fn scatter<K: Kernel>(
     let Strides { line, step, .. } = walk.to;
     let made = kernel.results(room);
     // SAFETY: every element belongs to one line, and every line to one bundle, which one thread does.
-    let put = |each: usize, j: usize| unsafe {
-        target.write(start + each * line + j * step, made[each * apart + j]);
-    };
+    let put = |at: usize, values: &[K::Out]| unsafe { target.write(at, values) };
     if step == 1 {
-        (0..bundle.count).for_each(|each| (0..kernel.made()).for_each(|j| put(each, j)));
+        for each in 0..bundle.count {
+            put(start + each * line, &made[each * apart..][..kernel.made()]);
+        }
     } else {
-        (0..kernel.made()).for_each(|j| (0..bundle.count).for_each(|each| put(each, j)));
+        for first in (0..kernel.made()).step_by(ROWS) {
+            let rows = ROWS.min(kernel.made() - first);
+            let mut tile = [[K::Out::default(); MOST]; ROWS];
+            for each in 0..bundle.count {
+                let values = &made[each * apart + first..][..rows];
+                tile.iter_mut().zip(values).for_each(|(row, value)| row[each] = *value);
+            }
+            for (row, values) in tile[..rows].iter().enumerate() {
+                put(start + (first + row) * step, &values[..bundle.count]);
+            }
+        }
     }
 }

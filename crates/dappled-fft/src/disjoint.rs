@@ -28,19 +28,24 @@ impl<'a, T: Copy> Disjoint<'a, T> {
         Self { start: slice.as_mut_ptr(), length: slice.len(), _slice: PhantomData }
     }
 
+    /// Copies the elements from a place on.
+    ///
     /// # Safety
-    /// No other thread writes this element meanwhile.
-    pub unsafe fn read(&self, at: usize) -> T {
-        assert!(at < self.length);
-        // SAFETY: inside the slice; the caller promises that nobody writes it.
-        unsafe { self.start.add(at).read() }
+    /// No other thread writes them meanwhile.
+    pub unsafe fn read(&self, at: usize, into: &mut [T]) {
+        assert!(at <= self.length && into.len() <= self.length - at);
+        // SAFETY: inside the slice; the caller promises that nobody writes there; `into` is borrowed
+        // for writing and so is other memory.
+        unsafe { self.start.add(at).copy_to_nonoverlapping(into.as_mut_ptr(), into.len()) }
     }
 
+    /// Writes the elements from a place on.
+    ///
     /// # Safety
-    /// No other thread reads or writes this element meanwhile.
-    pub unsafe fn write(&self, at: usize, value: T) {
-        assert!(at < self.length);
+    /// No other thread reads or writes them meanwhile, and the values are not among them.
+    pub unsafe fn write(&self, at: usize, values: &[T]) {
+        assert!(at <= self.length && values.len() <= self.length - at);
         // SAFETY: inside the slice; the caller promises that nobody else is there.
-        unsafe { self.start.add(at).write(value) }
+        unsafe { self.start.add(at).copy_from_nonoverlapping(values.as_ptr(), values.len()) }
     }
 }

@@ -91,12 +91,26 @@ pub fn complex<T: Float>(
     let kernel = Straight::new(lines.length, direction);
     let shared = Disjoint::new(target);
     match given {
-        Given::Complex(source) => pass(&kernel, lines, |at| source[at], shared, scale),
-        Given::Real(source) => {
-            pass(&kernel, lines, |at| Complex::new(source[at], T::zero()), shared, scale);
+        Given::Complex(source) => pass(&kernel, lines, copied(source), shared, scale),
+        Given::Real(source) => pass(&kernel, lines, widened(source), shared, scale),
+        Given::Target => {
+            // SAFETY: a place is read by the task that owns its line, before that task writes it.
+            let read = |at, values: &mut [_]| unsafe { shared.read(at, values) };
+            pass(&kernel, lines, read, shared, scale);
         }
-        // SAFETY: a place is read by the task that owns its line, before that task writes it.
-        Given::Target => pass(&kernel, lines, |at| unsafe { shared.read(at) }, shared, scale),
+    }
+}
+
+/// Reads from a slice.
+fn copied<V: Copy + Sync>(source: &[V]) -> impl Fn(usize, &mut [V]) + Sync {
+    |at, values| values.copy_from_slice(&source[at..at + values.len()])
+}
+
+/// Reads real numbers as complex ones.
+fn widened<T: Float>(source: &[T]) -> impl Fn(usize, &mut [Complex<T>]) + Sync {
+    |at, values| {
+        let pairs = values.iter_mut().zip(&source[at..]);
+        pairs.for_each(|(value, &real)| *value = Complex::new(real, T::zero()));
     }
 }
 
@@ -117,7 +131,7 @@ pub fn real_to_complex<T: Float>(
         return long::real_to_complex(source, target, lines, scale, between);
     }
     let kernel = FromReal::new(lines.length);
-    pass(&kernel, lines, |at| source[at], Disjoint::new(target), scale);
+    pass(&kernel, lines, copied(source), Disjoint::new(target), scale);
 }
 
 /// Real values from the first half of their spectrum. The imaginary parts of its ends mean nothing.
@@ -137,13 +151,13 @@ pub fn complex_to_real<T: Float>(
         return long::complex_to_real(source, target, lines, scale, between);
     }
     let kernel = ToReal::new(lines.length);
-    pass(&kernel, lines, |at| source[at], Disjoint::new(target), scale);
+    pass(&kernel, lines, copied(source), Disjoint::new(target), scale);
 }
 
 fn pass<K: Kernel>(
     kernel: &K,
     lines: Lines,
-    read: impl Fn(usize) -> K::In + Sync,
+    read: impl Fn(usize, &mut [K::In]) + Sync,
     target: Disjoint<'_, K::Out>,
     scale: K::Real,
 ) {

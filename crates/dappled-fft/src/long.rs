@@ -9,7 +9,7 @@ use crate::halves::{folded, unfold};
 use crate::kernels::{Kernel, Straight};
 use crate::plans::Float;
 use crate::twiddles::{Twiddles, twist_line};
-use crate::{Direction, Given, Lines};
+use crate::{Direction, Given, Lines, copied};
 
 /// From this length on a line is cut where there are fewer lines than threads.
 pub const IF_FEW: usize = 1 << 17;
@@ -30,13 +30,17 @@ pub fn complex<T: Float>(
         let part = number * lines.given..(number + 1) * lines.given;
         let made = Disjoint::new(made);
         match given {
-            Given::Complex(source) => cut.transform(reader(&source[part]), made, scale, between),
+            Given::Complex(source) => cut.transform(padded(&source[part]), made, scale, between),
             Given::Real(source) => {
                 let read = reader(&source[part]);
-                cut.transform(|at| Complex::new(read(at), T::zero()), made, scale, between);
+                let real = |at| Complex::new(read(at), T::zero());
+                cut.transform(one_by_one(real), made, scale, between);
             }
-            // SAFETY: it is written when all of it was read, and is in between.
-            Given::Target => cut.transform(|at| unsafe { made.read(at) }, made, scale, between),
+            Given::Target => {
+                // SAFETY: it is written when all of it was read, and is in between.
+                let read = |at, values: &mut [_]| unsafe { made.read(at, values) };
+                cut.transform(read, made, scale, between);
+            }
         }
     }
 }
@@ -55,7 +59,7 @@ pub fn real_to_complex<T: Float>(
     for (number, made) in target.chunks_exact_mut(half + 1).enumerate() {
         let read = reader(&source[number * lines.given..(number + 1) * lines.given]);
         let pair = |at| Complex::new(read(2 * at), read(2 * at + 1));
-        cut.transform(pair, Disjoint::new(&mut made[..half]), T::one(), between);
+        cut.transform(one_by_one(pair), Disjoint::new(&mut made[..half]), T::one(), between);
         unfold(made, &twiddles, scale);
     }
 }
@@ -79,13 +83,28 @@ pub fn complex_to_real<T: Float>(
             _ => folded(read(at), read(half - at), twiddles.at(at)),
         };
         let made = Disjoint::new(bytemuck::cast_slice_mut(made));
-        cut.transform(pair, made, scale, between);
+        cut.transform(one_by_one(pair), made, scale, between);
     }
 }
 
 /// What is given of a line, and zeros after it.
 fn reader<V: Copy + Default>(given: &[V]) -> impl Fn(usize) -> V {
     |at| given.get(at).copied().unwrap_or_default()
+}
+
+/// The same for elements that follow each other.
+fn padded<V: Copy + Default + Sync>(given: &[V]) -> impl Fn(usize, &mut [V]) + Sync {
+    |at, values| {
+        let rest = &given[at.min(given.len())..];
+        let (known, beyond) = values.split_at_mut(rest.len().min(values.len()));
+        known.copy_from_slice(&rest[..known.len()]);
+        beyond.fill(V::default());
+    }
+}
+
+/// Reads elements each by its place.
+fn one_by_one<V>(read: impl Fn(usize) -> V + Sync) -> impl Fn(usize, &mut [V]) + Sync {
+    move |at, values| (at..).zip(values).for_each(|(at, value)| *value = read(at))
 }
 
 /// How lines of one length are cut.
@@ -107,7 +126,7 @@ impl<T: Float> Cut<T> {
 
     fn transform(
         &self,
-        read: impl Fn(usize) -> Complex<T> + Sync,
+        read: impl Fn(usize, &mut [Complex<T>]) + Sync,
         target: Disjoint<'_, Complex<T>>,
         scale: T,
         between: &mut [Complex<T>],
@@ -122,15 +141,9 @@ impl<T: Float> Cut<T> {
         let along = Strides { group: 0, line: width, step: 1 };
         let turned = Strides { group: 0, line: 1, step: height };
         let second = Walk { groups: 1, lines: height, given: width, from: along, to: turned };
-        bundles(
-            second,
-            &self.rows,
-            |at| between[at],
-            target,
-            |_, values| {
-                self.rows.scaled(values, scale);
-            },
-        );
+        bundles(second, &self.rows, copied(between), target, |_, values| {
+            self.rows.scaled(values, scale);
+        });
     }
 }
 
