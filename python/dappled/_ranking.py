@@ -152,6 +152,10 @@ def _selected(values: Any, wanted: list[int]) -> Any:
     scale = len(sample) / len(values)
     low = sample[max(0, int(wanted[0] * scale) - _ASIDE)]
     high = sample[min(len(sample) - 1, int(wanted[-1] * scale) + _ASIDE)]
+    if low == high:  # so many are equal that they are better counted than picked
+        before, equal = (numpy.count_nonzero(found) for found in (values < low, values == low))
+        sure = before <= wanted[0] and wanted[-1] < before + equal and not (values != values).any()
+        return numpy.full(len(wanted), low) if sure else None
     before, nans, found = core.within(values, low, high)
     if nans:
         return numpy.full(1, numpy.nan, values.dtype)
