@@ -30,7 +30,11 @@ fn merged<'py, T: Element + Key>(
     let b = b.extract::<PyReadonlyArray1<'py, T>>()?;
     let mut out = out.extract::<PyReadwriteArray1<'py, T>>()?;
     let (a, b, out) = (a.as_slice()?, b.as_slice()?, out.as_slice_mut()?);
-    exclusive(py, out.len(), || Ok(merge::merge(a, b, out))).map(Some)
+    exclusive(py, out.len(), || {
+        merge::merge(a, b, out);
+        Ok(())
+    })
+    .map(Some)
 }
 
 /// The places of elements in their order; of equal ones, the first first.
@@ -51,7 +55,10 @@ fn ranked<'py, T: Element + Key>(
     {
         let mut order = made.readwrite();
         let order = order.as_slice_mut()?;
-        exclusive(py, values.len(), || Ok(rank::argsort(values, order)))?;
+        exclusive(py, values.len(), || {
+            rank::argsort(values, order);
+            Ok(())
+        })?;
     }
     Ok(Some(made))
 }

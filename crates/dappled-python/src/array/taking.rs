@@ -109,7 +109,11 @@ fn chosen<'py, T: Element + Copy + Default>(
     let Ok(source) = source.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
     let mut out = out.extract::<PyReadwriteArray1<'py, T>>()?;
     let (mask, source, out) = (mask.as_slice()?, source.as_slice()?, out.as_slice_mut()?);
-    exclusive(py, mask.len(), || Ok(compact::compact(mask, source, out))).map(Some)
+    exclusive(py, mask.len(), || {
+        compact::compact(mask, source, out);
+        Ok(())
+    })
+    .map(Some)
 }
 
 /// Writes the places that a mask chooses into `out`, which has room for just those.
@@ -120,5 +124,8 @@ pub fn places<'py>(
     mut out: PyReadwriteArray1<'py, i64>,
 ) -> PyResult<()> {
     let (mask, out) = (mask.as_slice()?, out.as_slice_mut()?);
-    exclusive(py, mask.len(), || Ok(compact::places(mask, out)))
+    exclusive(py, mask.len(), || {
+        compact::places(mask, out);
+        Ok(())
+    })
 }
