@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-ROWS = [10, 500, 4_000, 100_000, 1_000_000]
+ROWS = [10, 1_000, 4_000, 10_000, 100_000, 1_000_000]
 TURNS, TIMES = 7, 200
 
 
