@@ -22,6 +22,7 @@ from dappled._piecewise import in_pieces
 _SMALL = 1 << 14
 _DTYPES = "?bhilqBHILQefdFD"
 _NORMS = {None: 0.0, "backward": 0.0, "ortho": 0.5, "forward": 1.0}
+_NAMES = {0.0: "backward", 0.5: "ortho", 1.0: "forward"}  # of a transform forward
 
 
 class _Kind(NamedTuple):
@@ -145,8 +146,9 @@ def _steps(a: Any, kind: _Kind, lengths: Any, axes: Any, norm: Any) -> list[Step
         raise _Unfit
     power = _NORMS[norm]
     power = power if kind.forward != bool(kind.conjugates) else 1.0 - power
+    said = _NAMES[power if kind.forward else 1.0 - power]
     steps = [
-        Step(axis, length, "complex", kind.forward, _scale(length, power, numpy.float64))
+        Step(axis, length, "complex", kind.forward, _scale(length, power, numpy.float64), said)
         for axis, length in zip(axes, lengths, strict=True)
     ]
     steps[-1] = steps[-1]._replace(what=kind.what)

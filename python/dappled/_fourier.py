@@ -1,4 +1,8 @@
-"""Fourier transforms along axes of NumPy's arrays, one after the other, on all threads."""
+"""Fourier transforms along axes of NumPy's arrays, one after the other, on all threads.
+
+Many lines are shared among threads, each of which has NumPy transform its part: these are NumPy's
+bits. A few long lines are cut into many short ones by the core.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,16 @@ from typing import Any, NamedTuple
 import numpy
 
 from dappled._array import core
+from dappled._threads import LARGE, each, shares, threads
+
+# From these lengths on the core is sooner done: with fewer lines than threads, and always.
+_LONG, _VERY_LONG = 1 << 17, 1 << 18
+_FUNCTIONS = {
+    ("complex", True): numpy.fft.fft,
+    ("complex", False): numpy.fft.ifft,
+    ("half", True): numpy.fft.rfft,
+    ("real", False): numpy.fft.irfft,
+}
 
 
 class Step(NamedTuple):
@@ -21,6 +35,7 @@ class Step(NamedTuple):
     what: str
     forward: bool
     scale: float
+    norm: str
 
     @property
     def made(self) -> int:
@@ -51,18 +66,40 @@ def transformed(array: Any, steps: list[Step]) -> Any:
         return transformed(array.transpose(order), turned).transpose(
             [order.index(axis) for axis in axes]
         )
-    fresh = False
     for step in steps:
-        array, fresh = _one(array, step, fresh), True
+        array = (_by_core if _is_long(array, step) else _by_numpy)(array, step)
     return array
 
 
-def _one(array: Any, step: Step, fresh: bool) -> Any:
+def _is_long(array: Any, step: Step) -> bool:
+    lines = array.size // max(array.shape[step.axis], 1)
+    return step.length >= _VERY_LONG or (lines < threads() and step.length >= _LONG)
+
+
+def _by_core(array: Any, step: Step) -> Any:
     taken, made = dtypes(step, array.dtype)
     source = numpy.ascontiguousarray(array, taken)
-    shape = resized(source.shape, step)
-    fits = taken == made and shape == source.shape
-    target = source if fits and (fresh or source is not array) else numpy.empty(shape, made)
+    target = numpy.empty(resized(source.shape, step), made)
     if target.size:
         core.fourier(source, target, step.axis, step.length, step.forward, step.scale)
     return target
+
+
+def _by_numpy(array: Any, step: Step) -> Any:
+    transform: Any = _FUNCTIONS[step.what, step.forward]
+    target = numpy.empty(resized(array.shape, step), dtypes(step, array.dtype)[1])
+
+    def act(part: tuple[Any, ...]) -> None:
+        transform(array[part], step.length, step.axis, step.norm, target[part])
+
+    each(act, _parts(array.shape, step.axis) if array.size >= LARGE else [()])
+    return target
+
+
+def _parts(shape: tuple[int, ...], axis: int) -> list[tuple[Any, ...]]:
+    """Keys of the parts of an array for all threads: cut along its longest other axis."""
+    others = [other for other in range(len(shape)) if other != axis]
+    if not others:
+        return [()]
+    cut = max(others, key=lambda other: shape[other])
+    return [(*(slice(None),) * cut, share) for share in shares(shape[cut])]
