@@ -15,11 +15,13 @@ demo: build  ## laplace with NumPy, with Dappled and on two ranks; pictures of d
 test: test-rust test-python  ## everything that can fail
 
 test-rust: export DAPPLED_TEST_MPIEXEC := $(CURDIR)/$(BIN)/mpiexec
+test-rust: export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 test-rust: build
-	cargo test --locked --profile $(CARGO_PROFILE) --workspace --exclude dappled-python
+	# All of the workspace, so that features and with them what was built for the extension are the same.
+	cargo test --locked --profile $(CARGO_PROFILE) --workspace
 
 test-python: build .venv-openmpi/ready
-	cargo build --locked --quiet --profile $(CARGO_PROFILE) -p dappled --examples
+	cargo build --locked --quiet --profile $(CARGO_PROFILE) --workspace --examples
 	$(BIN)/python -m pytest tests
 	# The same with nothing small enough to be computed at once: all of it lazy, and compiled.
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(BIN)/python -m pytest tests/array/test_programs.py tests/array/test_functions.py

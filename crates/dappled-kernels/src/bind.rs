@@ -78,8 +78,9 @@ impl<'a> Bound<'a> {
         inputs: &[Operand<'a>],
         outputs: &[Operand<'a>],
     ) -> Result<Self, Error> {
+        check_fit(program, inputs, outputs)?;
         check_overlaps(inputs, outputs)?;
-        Self::claimed(program, inputs, outputs)
+        Self::claimed(inputs, outputs)
     }
 
     /// The same with one output, which may share memory with inputs: whoever runs it sees to it
@@ -89,21 +90,11 @@ impl<'a> Bound<'a> {
         inputs: &[Operand<'a>],
         output: &Operand<'a>,
     ) -> Result<Self, Error> {
-        Self::claimed(program, inputs, std::slice::from_ref(output))
+        check_fit(program, inputs, std::slice::from_ref(output))?;
+        Self::claimed(inputs, std::slice::from_ref(output))
     }
 
-    fn claimed(
-        program: &Program,
-        inputs: &[Operand<'a>],
-        outputs: &[Operand<'a>],
-    ) -> Result<Self, Error> {
-        check_dtypes("input", &program.inputs, inputs)?;
-        let stored: Vec<DType> =
-            program.outputs.iter().filter_map(|&reg| program.dtype(reg)).collect();
-        if !outputs.is_empty() {
-            check_dtypes("output", &stored, outputs)?;
-        }
-        check_shapes(inputs, outputs)?;
+    fn claimed(inputs: &[Operand<'a>], outputs: &[Operand<'a>]) -> Result<Self, Error> {
         let (writing, reading) = claim(inputs, outputs)?;
         let shared = outputs.iter().map(|output| inputs.iter().any(|input| input.is_same(output)));
         Ok(Self {
@@ -151,6 +142,20 @@ impl<'a> Bound<'a> {
     pub fn output<'s>(&self, space: &'s Space, at: usize) -> Lane<'s> {
         self.input(space, self.inputs + at)
     }
+}
+
+/// Do operands have the dtypes and the shape of a program?
+fn check_fit(
+    program: &Program,
+    inputs: &[Operand<'_>],
+    outputs: &[Operand<'_>],
+) -> Result<(), Error> {
+    check_dtypes("input", &program.inputs, inputs)?;
+    let stored: Vec<DType> = program.outputs.iter().filter_map(|&reg| program.dtype(reg)).collect();
+    if !outputs.is_empty() {
+        check_dtypes("output", &stored, outputs)?;
+    }
+    check_shapes(inputs, outputs)
 }
 
 fn check_dtypes(
