@@ -1,4 +1,4 @@
-//! Times one step of the 5-point stencil of DESIGN.md: `cargo run --release --example laplace`.
+//! Times one step of the 5-point stencil of DESIGN.md: `cargo run --release --example kernel_laplace`.
 
 use std::time::Instant;
 
