@@ -10,7 +10,7 @@ impl Distribution {
     /// use dappled_protocol::Distribution;
     /// let rows = Distribution::spec(&[6]).nprocs(2).build()?;
     /// let bytes = rows.with_trailing(8);
-    /// assert_eq!((bytes.dist(), bytes.local_shape(1)), ("bn".to_string(), vec![3, 8]));
+    /// assert_eq!((bytes.grid_shape(), bytes.local_shape(1)), (vec![2, 1], vec![3, 8]));
     /// assert_eq!(bytes.without_trailing(), rows);
     /// # Ok::<(), dappled_protocol::ProtocolError>(())
     /// ```
