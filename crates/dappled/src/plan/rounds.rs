@@ -26,11 +26,17 @@ pub struct Budget {
 /// ```
 pub fn round_steps(from: &Distribution, to: &Distribution, budget: Budget) -> Vec<u64> {
     let shape = to.shape();
-    // What every rank has need not be sent.
-    let cells = match from.held() {
-        Held::All => 0,
-        _ => largest_piece(from).saturating_add(2 * largest_piece(to)),
+    // What every rank has need not be sent, only put in order; what every rank gets is sent to each.
+    let copies = match (from.held(), to.held()) {
+        (Held::All, _) => 0,
+        (_, Held::All) => to.nprocs() - 1,
+        _ => 1,
     };
+    let sent = largest_piece(from).saturating_mul(copies);
+    let even = sent.saturating_add(2 * largest_piece(to));
+    // Of lists of indices, every so many-th is not the same part on every rank.
+    let is_listed = [from, to].iter().any(|one| one.dist().contains('u'));
+    let cells = if is_listed { even.saturating_mul(2) } else { even };
     let bytes = cells.saturating_mul(budget.itemsize as u64);
     steps(&shape, bytes.div_ceil(budget.bytes.max(1)))
 }
