@@ -75,6 +75,18 @@ def test_a_long_loop_leaves_nothing(name, size):
     assert after["live"] < stats["live"] + 400 * 8 * size
 
 
+def test_a_long_sum_holds_few_arrays():
+    size = 100_000
+    total = dappled.zeros(size)
+    before = dappled.memory_stats()["live"]
+    for k in range(200):
+        more = dappled.ones(size) * k
+        more._compute()
+        total = total + more
+        assert dappled.memory_stats()["live"] - before < 20 * 8 * size
+    assert float(total[0]) == sum(range(200))
+
+
 class Grid:
     """GAiN's, of the unit square."""
 

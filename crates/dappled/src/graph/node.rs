@@ -78,12 +78,50 @@ impl Map {
         self.is_quick && self.reads.saturating_mul(LITTLE) <= elements
     }
 
+    /// Do many arrays of about so many elements wait for it, which are needed for nothing else? Then it
+    /// is computed now, so that a long sum holds no more of them than NumPy's. Looked at now and then.
+    pub fn holds_much(&self, elements: usize) -> bool {
+        let before = self.args.iter().map(Arg::weight).max().unwrap_or(0);
+        if self.weight / NOW_AND_THEN == before / NOW_AND_THEN {
+            return false;
+        }
+        let mut held = Vec::new();
+        self.note_held(elements, &mut held);
+        held.len() > MOST_HELD
+    }
+
+    /// Notes the stored arrays that it reads, each once, and none that is much smaller.
+    fn note_held(&self, elements: usize, held: &mut Vec<*const Node>) {
+        let parts = self.args.iter().filter_map(|arg| match arg {
+            Arg::Part(node, _) => Some(node),
+            Arg::Scalar(_) => None,
+        });
+        for node in parts {
+            match node.state() {
+                State::Map(map) => map.note_held(elements, held),
+                State::Stored(_) if 2 * node.base.len() > elements => {
+                    let node = Arc::as_ptr(node);
+                    if !held.contains(&node) {
+                        held.push(node);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Would reading its result take as long as computing it again?
     pub fn is_cheap(&self, elements: usize) -> bool {
         let few = self.is_quick && self.weight <= FEW_STEPS && self.reads <= elements;
         few || self.is_of_little(elements)
     }
 }
+
+/// After so many operations more it is looked at what they hold.
+const NOW_AND_THEN: usize = 8;
+
+/// So many arrays may wait together: with more, what is gained by reading them in one pass is little.
+const MOST_HELD: usize = 8;
 
 /// What is made of little has so many times the elements that are read.
 const LITTLE: usize = 4;
