@@ -4,7 +4,7 @@
 //! peer are matched with what was asked from it in the order of asking, never by search: a
 //! message that is not the one expected means that the ranks diverged: [`crate::aside`].
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::error::FabricError;
 use crate::fabric::{Receives, Sends};
@@ -29,14 +29,14 @@ pub(crate) struct Ledger<W> {
     /// The last words of ranks that have left.
     pub farewells: BTreeMap<u64, Notice>,
     /// Notices to and from each peer.
-    pub asides: HashMap<u64, Asides>,
+    pub asides: BTreeMap<u64, Asides>,
     /// The first error, after which there is nothing but this error.
     pub failed: Option<FabricError>,
     to_self: VecDeque<Message>,
     /// The messages sent to, and asked from, each peer so far.
-    counts: HashMap<u64, Counts>,
+    counts: BTreeMap<u64, Counts>,
     awaited: BTreeMap<u64, VecDeque<Awaited>>,
-    posts: HashMap<u64, Post>,
+    posts: BTreeMap<u64, Post>,
     next_post: u64,
 }
 
@@ -77,12 +77,12 @@ impl<W: Wire> Ledger<W> {
             leaving: None,
             trouble: None,
             farewells: BTreeMap::new(),
-            asides: HashMap::new(),
+            asides: BTreeMap::new(),
             failed: None,
             to_self: VecDeque::new(),
-            counts: HashMap::new(),
+            counts: BTreeMap::new(),
             awaited: BTreeMap::new(),
-            posts: HashMap::new(),
+            posts: BTreeMap::new(),
             next_post: 0,
         }
     }
@@ -233,7 +233,7 @@ fn next_of<W: Wire>(
 ) -> Result<Option<Message>, FabricError> {
     // Asked first: what was sent before leaving is then surely seen by `receive`.
     let left = wire.has_left(peer);
-    match wire.receive(peer)? {
+    match wire.receive(peer, next.expected.bytes)? {
         None if left => Err(FabricError::left(peer, rank, next.expected.stamp.tag)),
         message => Ok(message),
     }

@@ -87,7 +87,7 @@ impl Wire for NoWire {
         false
     }
 
-    fn receive(&mut self, peer: u64) -> Result<Option<Message>, FabricError> {
+    fn receive(&mut self, peer: u64, _: Option<u64>) -> Result<Option<Message>, FabricError> {
         unreachable!("solo has no rank {peer}")
     }
 

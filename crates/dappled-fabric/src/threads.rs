@@ -167,7 +167,7 @@ impl Wire for Mailboxes {
         false
     }
 
-    fn receive(&mut self, peer: u64) -> Result<Option<Message>, FabricError> {
+    fn receive(&mut self, peer: u64, _: Option<u64>) -> Result<Option<Message>, FabricError> {
         Ok(self.hall.mailbox(peer, self.rank).pop_front())
     }
 

@@ -26,8 +26,10 @@ pub(crate) trait Wire: Send + 'static {
     /// Has the receiver, or the fabric, taken the message?
     fn is_sent(&self, ticket: Ticket) -> bool;
 
-    /// The next message of `peer`, if it is here.
-    fn receive(&mut self, peer: u64) -> Result<Option<Message>, FabricError>;
+    /// The next message of `peer`, if it is here; where so many bytes are expected, room is made for
+    /// them beforehand.
+    fn receive(&mut self, peer: u64, expected: Option<u64>)
+    -> Result<Option<Message>, FabricError>;
 
     /// Are bytes on their way that move only while this rank polls?
     fn is_moving(&self) -> bool;

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
+use std::slice;
 use std::sync::Arc;
 
 use super::abi::Handle;
@@ -109,6 +110,15 @@ impl<H: Handle> Flight<H> {
             self.requests.pop();
         }
         Ok(true)
+    }
+
+    /// The bytes, once MPI is done with them.
+    pub fn bytes(&mut self) -> Result<Option<&[u8]>, FabricError> {
+        if !self.is_done()? {
+            return Ok(None);
+        }
+        // SAFETY: these are the parts of a vector, and no request is open that may write them.
+        Ok(Some(unsafe { slice::from_raw_parts(self.start, self.length) }))
     }
 
     /// The bytes, when MPI is done with them.

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use dappled_fabric::{Fabric, FabricError, Pending, Tag, keep};
 use dappled_kernels::{Buffer, Engine, Error as KernelError, Operand, Raised, View};
 
-pub use halo::update_padding;
+pub use halo::Halo;
 pub use piece::Piece;
 
 use crate::plan::{CellCopy, Move, Origin, Plan, Receive, Source, Tile};
