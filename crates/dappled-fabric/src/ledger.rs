@@ -11,6 +11,7 @@ use crate::fabric::{Receives, Sends};
 use crate::header::{Expectation, Header, Stamp};
 use crate::logbook::Logbook;
 use crate::notice::Notice;
+use crate::payload::Payload;
 use crate::stats::Stats;
 use crate::tag::{Place, Tag};
 use crate::trouble::Trouble;
@@ -174,19 +175,19 @@ impl<W: Wire> Ledger<W> {
         &mut self,
         peer: u64,
         tag: Tag,
-        payload: Vec<u8>,
+        payload: Payload,
     ) -> Result<Option<(u64, Ticket)>, FabricError> {
         let count = &mut self.counts.entry(peer).or_default().sent;
         *count += 1;
         let stamp = Stamp { sequence: *count, tag };
-        let message = Message { header: Header { stamp, bytes: payload.len() as u64 }, payload };
+        let header = Header { stamp, bytes: payload.as_ref().len() as u64 };
         if peer == self.rank {
-            self.to_self.push_back(message);
+            self.to_self.push_back(Message { header, payload: payload.into_vec() });
             return Ok(None);
         }
         self.stats.messages += 1;
-        self.stats.bytes += message.header.bytes;
-        Ok(Some((peer, self.wire.send(peer, message)?)))
+        self.stats.bytes += header.bytes;
+        Ok(Some((peer, self.wire.send(peer, header, payload)?)))
     }
 
     /// Moves messages on; the first error is kept, for messages after it mean nothing.

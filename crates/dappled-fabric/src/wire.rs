@@ -3,8 +3,9 @@
 use crate::error::FabricError;
 use crate::header::Header;
 use crate::notice::Notice;
+use crate::payload::Payload;
 
-/// A message with its header.
+/// A message that came, with its header.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub header: Header,
@@ -18,7 +19,7 @@ pub(crate) type Ticket = u64;
 /// blocks, and none is ever given this rank itself as the peer.
 pub(crate) trait Wire: Send + 'static {
     /// Starts sending.
-    fn send(&mut self, peer: u64, message: Message) -> Result<Ticket, FabricError>;
+    fn send(&mut self, peer: u64, header: Header, payload: Payload) -> Result<Ticket, FabricError>;
 
     /// Moves messages on.
     fn progress(&mut self) -> Result<(), FabricError>;

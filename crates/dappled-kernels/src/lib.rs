@@ -61,7 +61,7 @@ mod view;
 
 pub use apply::apply;
 pub use bind::Operand;
-pub use buffer::{Buffer, OutOfMemory};
+pub use buffer::{Buffer, Kept, OutOfMemory};
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
 pub use error::Error;

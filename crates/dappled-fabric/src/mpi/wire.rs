@@ -16,6 +16,7 @@ use crate::error::FabricError;
 use crate::header::Header;
 use crate::memory::keep;
 use crate::notice::Notice;
+use crate::payload::Payload;
 use crate::wire::{Message, Ticket, Wire};
 
 const ENVELOPE: c_int = 1;
@@ -26,7 +27,7 @@ const ASIDE: c_int = 3;
 const ASKED: u64 = 16;
 
 /// The longest payload in an envelope: copied twice, but one message instead of two.
-const SHORT: usize = 8 << 10;
+const SHORT: usize = 4 << 10;
 const LONGEST_ENVELOPE: usize = Header::BYTES + SHORT;
 
 /// MPI counts with ints.
@@ -141,16 +142,15 @@ impl<H: Handle> Incoming<H> {
 }
 
 impl<H: Handle> Wire for MpiWire<H> {
-    fn send(&mut self, peer: u64, message: Message) -> Result<Ticket, FabricError> {
+    fn send(&mut self, peer: u64, header: Header, payload: Payload) -> Result<Ticket, FabricError> {
         self.session.check_open()?;
-        let Message { header, payload } = message;
         let mut envelope = header.encode().to_vec();
         let mut flights = Vec::with_capacity(2);
-        if payload.len() <= SHORT {
-            envelope.extend(payload);
-            flights.push(Flight::send(&self.session, envelope, self.envelopes(peer))?);
+        if payload.as_ref().len() <= SHORT {
+            envelope.extend(payload.as_ref());
+            flights.push(Flight::send(&self.session, envelope.into(), self.envelopes(peer))?);
         } else {
-            flights.push(Flight::send(&self.session, envelope, self.envelopes(peer))?);
+            flights.push(Flight::send(&self.session, envelope.into(), self.envelopes(peer))?);
             flights.push(Flight::send(&self.session, payload, self.bodies(peer))?);
         }
         self.next_ticket += 1;
@@ -200,7 +200,7 @@ impl<H: Handle> Wire for MpiWire<H> {
 
     fn tell(&mut self, peer: u64, notice: &Notice) -> Result<(), FabricError> {
         self.session.check_open()?;
-        let flight = Flight::send(&self.session, notice.encode(), self.asides(peer))?;
+        let flight = Flight::send(&self.session, notice.encode().into(), self.asides(peer))?;
         self.told.push(flight);
         Ok(())
     }

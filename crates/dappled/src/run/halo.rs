@@ -1,10 +1,10 @@
 //! Brings the padding of an array up to date.
 
-use dappled_fabric::{Fabric, Tag, keep};
+use dappled_fabric::{Fabric, Payload, Tag, keep};
 use dappled_protocol::exchange::{Parcel, halo_receives, halo_sends};
 use dappled_protocol::{Distribution, Runs};
 
-use super::copy::{copy_cells, packed};
+use super::copy::{copy_cells, kept, packed};
 use super::piece::c_order;
 use super::{Piece, RunError};
 use crate::plan::CellCopy;
@@ -36,9 +36,10 @@ impl Halo {
     /// Fills the padding of this rank's piece from those who own the elements. Collective.
     pub fn update(&self, fabric: &dyn Fabric, tag: Tag, piece: &Piece) -> Result<(), RunError> {
         let item = piece.view.dtype.itemsize();
-        let sends = self.sends.iter().map(|(peer, boxes)| (*peer, bytes(boxes, piece))).collect();
-        let awaited = self.receives.iter().map(|from| (from.peer, from.cells as usize * item));
-        let messages = fabric.exchange(tag, sends, awaited.collect())?;
+        let sends = self.sends.iter().map(|(peer, boxes)| (*peer, bytes(boxes, piece)));
+        let length = |from: &Filled| Some(from.cells as usize * item);
+        let awaited = self.receives.iter().map(|from| (from.peer, length(from)));
+        let messages = fabric.start(tag, sends.collect(), awaited.collect()).wait()?;
         let mut memory = piece.buffer.write()?;
         for (from, message) in self.receives.iter().zip(&messages) {
             from.fill(message, (&mut memory, piece));
@@ -53,11 +54,11 @@ fn own_cells(parcel: &Parcel) -> impl Iterator<Item = Vec<Runs>> {
 }
 
 /// What goes to one peer.
-fn bytes(boxes: &[Vec<Runs>], piece: &Piece) -> Vec<u8> {
-    let mut boxes = boxes.iter().map(|cells| packed(piece, cells));
-    let mut bytes = boxes.next().unwrap_or_default();
-    boxes.for_each(|more| bytes.extend(more));
-    bytes
+fn bytes(boxes: &[Vec<Runs>], piece: &Piece) -> Payload {
+    match boxes {
+        [cells] => kept(piece, cells),
+        _ => boxes.iter().flat_map(|cells| packed(piece, cells)).collect::<Vec<u8>>().into(),
+    }
 }
 
 impl Filled {
