@@ -1,11 +1,13 @@
 //! One thread's registers: runs a program over one tile, one operation at a time.
 
+mod near;
 mod over;
 mod stages;
 
 use std::ops::Range;
 use std::slice;
 
+use self::near::Near;
 use crate::bind::Bound;
 use crate::execute::{Instruction, Interpreter, Source};
 use crate::kernels::status;
@@ -43,6 +45,8 @@ pub(crate) struct Machine<'a> {
     calm: bool,
     /// What was raised between tiles: by whoever folds their values.
     between: Flags,
+    /// Chosen values.
+    near: Near,
 }
 
 impl<'a> Machine<'a> {
@@ -69,6 +73,7 @@ impl<'a> Machine<'a> {
             attentive: false,
             calm: true,
             between: Flags::NONE,
+            near: Near::default(),
         }
     }
 
@@ -123,8 +128,11 @@ impl<'a> Machine<'a> {
         self.relax();
     }
 
-    /// Computes these indices and gives the bytes of the first output.
+    /// Computes these indices, or chosen ones, and gives the bytes of the first output.
     pub fn value(&mut self, indices: Range<usize>) -> &[u8] {
+        if let Some(chosen) = self.bound.chosen {
+            return self.chosen(chosen, indices);
+        }
         let extent = self.space.extent(indices);
         self.value_at(&extent)
     }
