@@ -1,11 +1,15 @@
 //! One thread's registers: runs a program over one tile, one operation at a time.
 
+mod near;
 mod over;
 mod stages;
+mod straight;
 
 use std::ops::Range;
 use std::slice;
 
+use self::near::Near;
+use self::straight::Straight;
 use crate::bind::Bound;
 use crate::execute::{Instruction, Interpreter, Source};
 use crate::kernels::status;
@@ -23,6 +27,8 @@ pub(crate) struct Machine<'a> {
     space: &'a Space,
     /// Loops of several steps, where there are some.
     plan: Option<&'a Plan>,
+    /// The one loop that does it all, where it reads and writes rows as they lie.
+    straight: Option<Straight<'a>>,
     slots: Vec<Slot>,
     /// Where an input lies contiguous in its own memory, for the tile at hand.
     in_place: Vec<Option<*const u8>>,
@@ -43,6 +49,8 @@ pub(crate) struct Machine<'a> {
     calm: bool,
     /// What was raised between tiles: by whoever folds their values.
     between: Flags,
+    /// Chosen values.
+    near: Near,
 }
 
 impl<'a> Machine<'a> {
@@ -59,6 +67,7 @@ impl<'a> Machine<'a> {
             bound,
             space,
             plan,
+            straight: plan.and_then(|plan| Straight::new(code, bound, space, plan)),
             slots,
             in_place,
             blocks,
@@ -69,6 +78,7 @@ impl<'a> Machine<'a> {
             attentive: false,
             calm: true,
             between: Flags::NONE,
+            near: Near::default(),
         }
     }
 
@@ -123,8 +133,11 @@ impl<'a> Machine<'a> {
         self.relax();
     }
 
-    /// Computes these indices and gives the bytes of the first output.
+    /// Computes these indices, or chosen ones, and gives the bytes of the first output.
     pub fn value(&mut self, indices: Range<usize>) -> &[u8] {
+        if let Some(chosen) = self.bound.chosen {
+            return self.chosen(chosen, indices);
+        }
         let extent = self.space.extent(indices);
         self.value_at(&extent)
     }
