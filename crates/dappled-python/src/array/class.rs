@@ -250,8 +250,8 @@ impl NdArray {
     /// Computes what is pending.
     fn _compute(&self, py: Python<'_>) -> PyResult<()> {
         match self.memory() {
-            Some((array, _)) => exclusive(py, usize::MAX, || array.compute()),
-            None => Ok(()),
+            Some((array, _)) if !array.is_stored() => exclusive(py, usize::MAX, || array.compute()),
+            _ => Ok(()),
         }
     }
 }

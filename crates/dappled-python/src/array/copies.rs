@@ -1,6 +1,6 @@
 //! Copies, casts, and the parts of complex numbers.
 
-use dappled::graph::{Array, Beside, cast_in_c_order, quick_alike};
+use dappled::graph::{Array, Beside, cast_in_c_order, made_alike, quick_alike};
 use dappled::view;
 use dappled_kernels::{Axes, Casting, Kind, Op, Scalar, View, can_cast};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -100,9 +100,9 @@ impl NdArray {
         }
         if array.view().is_contiguous()
             && wanted.is_sorted()
-            && let Some(cast) = quickly(py, || quick_alike(Op::Cast(to), array, Beside::Nothing))?
+            && let Some(memory) = quickly(py, || quick_alike(Op::Cast(to), array, Beside::Nothing))?
         {
-            return owned(py, cast);
+            return owned(py, made_alike(Op::Cast(to), array, memory));
         }
         let (from, turned) = (array.dtype(), array.transposed(&wanted));
         let ask = |request| cast_in_c_order(&turned, request);

@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyFloat, PyInt};
 use super::class::NdArray;
 use super::product::product;
 use super::slow;
-use super::ufunc::{apply, updated};
+use super::ufunc::{apply, beside_own, updated};
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -31,6 +31,7 @@ fn is_known(object: &Object<'_>) -> bool {
         || object.is_exact_instance_of::<PyBool>()
 }
 
+/// `left op right`, of which one is an array of ours, and the other the other.
 fn binary<'py>(
     op: Op,
     left: &Object<'py>,
@@ -41,6 +42,14 @@ fn binary<'py>(
     match defers(other)? {
         true => Ok(py.NotImplemented().into_bound(py)),
         false => apply(py, op, &[left, right]),
+    }
+}
+
+/// `own op other`; the commonest case is looked at first, with nothing looked at twice.
+fn forward<'py>(op: Op, own: &Bound<'py, NdArray>, other: &Object<'py>) -> PyResult<Object<'py>> {
+    match beside_own(own, op, other)? {
+        Some(result) => Ok(result),
+        None => binary(op, own, other, other),
     }
 }
 
@@ -96,67 +105,67 @@ fn in_place_by_numpy<'py>(
 #[pymethods]
 impl NdArray {
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::Add, slf, other, other)
+        forward(Op::Add, slf, other)
     }
     fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::Add, other, slf, other)
     }
     fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::Subtract, slf, other, other)
+        forward(Op::Subtract, slf, other)
     }
     fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::Subtract, other, slf, other)
     }
     fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::Multiply, slf, other, other)
+        forward(Op::Multiply, slf, other)
     }
     fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::Multiply, other, slf, other)
     }
     fn __truediv__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::Divide, slf, other, other)
+        forward(Op::Divide, slf, other)
     }
     fn __rtruediv__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::Divide, other, slf, other)
     }
     fn __floordiv__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::FloorDivide, slf, other, other)
+        forward(Op::FloorDivide, slf, other)
     }
     fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::FloorDivide, other, slf, other)
     }
     fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::Remainder, slf, other, other)
+        forward(Op::Remainder, slf, other)
     }
     fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::Remainder, other, slf, other)
     }
     fn __and__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::And, slf, other, other)
+        forward(Op::And, slf, other)
     }
     fn __rand__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::And, other, slf, other)
     }
     fn __or__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::Or, slf, other, other)
+        forward(Op::Or, slf, other)
     }
     fn __ror__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::Or, other, slf, other)
     }
     fn __xor__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::Xor, slf, other, other)
+        forward(Op::Xor, slf, other)
     }
     fn __rxor__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::Xor, other, slf, other)
     }
     fn __lshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::LeftShift, slf, other, other)
+        forward(Op::LeftShift, slf, other)
     }
     fn __rlshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::LeftShift, other, slf, other)
     }
     fn __rshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
-        binary(Op::RightShift, slf, other, other)
+        forward(Op::RightShift, slf, other)
     }
     fn __rrshift__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<Object<'py>> {
         binary(Op::RightShift, other, slf, other)
@@ -183,7 +192,7 @@ impl NdArray {
     ) -> PyResult<Object<'py>> {
         match (modulo.is_none(), power_as(slf, other)) {
             (true, Some(op)) => apply(slf.py(), op, &[slf]),
-            (true, None) => binary(Op::Power, slf, other, other),
+            (true, None) => forward(Op::Power, slf, other),
             (false, _) => Ok(slf.py().NotImplemented().into_bound(slf.py())),
         }
     }
@@ -210,7 +219,7 @@ impl NdArray {
             CompareOp::Gt => Op::Greater,
             CompareOp::Ge => Op::GreaterEqual,
         };
-        binary(op, slf, other, other)
+        forward(op, slf, other)
     }
     fn __neg__<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
         apply(slf.py(), Op::Negative, &[slf.as_any()])

@@ -1,8 +1,8 @@
 //! Operations, element by element, on whatever Python hands over.
 
 use dappled::graph::{
-    Array, Beside, Given, GraphError, Request, Session, common, loop_dtype, quick_alike,
-    quick_into, quick_over, ufunc_in, ufunc_over,
+    Array, Beside, Given, GraphError, Request, Session, common, loop_dtype, made_alike,
+    quick_alike, quick_into, quick_over, ufunc_in, ufunc_over,
 };
 use dappled_kernels::{Casting, DType, Kind, Op, Scalar, Weak, can_cast};
 use pyo3::intern;
@@ -18,6 +18,7 @@ use super::indexing::written;
 use super::lending::lent;
 use super::origin::{must_report, origin};
 use super::session::session;
+use super::shapes::owned;
 use super::slow;
 
 /// Bytes of the widest element.
@@ -46,7 +47,23 @@ fn common_case<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some((array, beside)) = commonest(op, objects) else { return Ok(None) };
     match quickly(py, || quick_alike(op, array, beside))? {
-        Some(array) => Ok(Some(Bound::new(py, NdArray::owned(array))?.into_any())),
+        Some(memory) => owned(py, made_alike(op, array, memory)).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The same of an array of ours and what comes after it.
+pub fn beside_own<'py>(
+    own: &Bound<'py, NdArray>,
+    op: Op,
+    other: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(array) = own.get().array().filter(|array| !array.shape().is_empty()) else {
+        return Ok(None);
+    };
+    let Some(beside) = beside(op, array, other) else { return Ok(None) };
+    match quickly(own.py(), || quick_alike(op, array, beside))? {
+        Some(memory) => owned(own.py(), made_alike(op, array, memory)).map(Some),
         None => Ok(None),
     }
 }

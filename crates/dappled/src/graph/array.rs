@@ -145,6 +145,11 @@ impl Array {
         value(self.session(), &self.versions.current()).map(drop)
     }
 
+    /// Is nothing of it pending?
+    pub fn is_stored(&self) -> bool {
+        self.versions.with_current(Node::is_stored)
+    }
+
     /// This rank's memory, what is pending being computed. Collective.
     pub fn memory(&self) -> Result<Buffer, GraphError> {
         value(self.session(), &self.versions.current())

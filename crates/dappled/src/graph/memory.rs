@@ -139,7 +139,12 @@ pub(super) fn small_memory(len: usize) -> Buffer {
 /// Memory with one value everywhere.
 pub(super) fn small_full(value: Scalar, len: usize) -> Buffer {
     let memory = small_memory(len * value.dtype().itemsize());
-    value.fill(&mut memory.write().expect("nobody else has it"));
+    let mut elements = memory.write().expect("nobody else has it");
+    match value.bytes().iter().all(|&byte| byte == 0) {
+        true => elements.fill(0),
+        false => value.fill(&mut elements),
+    }
+    drop(elements);
     memory
 }
 

@@ -89,7 +89,7 @@ pub use moments::{Moment, MomentOf};
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
 pub use product::{Multiply, product};
-pub use quick::{Beside, quick_alike, quick_into, quick_over};
+pub use quick::{Beside, made_alike, quick_alike, quick_into, quick_over};
 pub use quick_arg::quick_arg;
 pub use quick_take::{elements, quick_take};
 pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in, ufunc_in_place, ufunc_over};

@@ -207,6 +207,11 @@ impl Node {
         drop(forgotten);
     }
 
+    /// Is its memory known?
+    pub fn is_stored(&self) -> bool {
+        self.memory().is_some()
+    }
+
     /// Its memory, if that is known and all of it is here.
     #[inline]
     pub fn whole_memory(&self) -> Option<&Buffer> {

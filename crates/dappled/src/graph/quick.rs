@@ -51,12 +51,23 @@ pub(super) fn quick(
     }
 }
 
-/// The same for who has found one array and what it meets: the loop's dtype is the array's.
-pub fn quick_alike(op: Op, array: &Array, beside: Beside<'_>) -> Result<Option<Array>, GraphError> {
+/// The same for who has found one array and what it meets: the loop's dtype is the array's. Its
+/// memory alone, which is soon handed from one to the next; see [`made_alike`].
+pub fn quick_alike(
+    op: Op,
+    array: &Array,
+    beside: Beside<'_>,
+) -> Result<Option<Buffer>, GraphError> {
     match op.has_loop(array.dtype()) {
-        true => alike(op, op.numpy_name(), array, beside),
+        true => memory_of(op, op.numpy_name(), array, beside),
         false => Ok(None),
     }
+}
+
+/// The array of the memory that [`quick_alike`] gave.
+pub fn made_alike(op: Op, array: &Array, memory: Buffer) -> Array {
+    let base = View::c_order(op.result(array.dtype()), array.shape());
+    Array::whole(array.session(), base, memory)
 }
 
 /// The same written over the array; false if this is not the commonest case.
@@ -105,9 +116,7 @@ fn alike(
     array: &Array,
     beside: Beside<'_>,
 ) -> Result<Option<Array>, GraphError> {
-    let Some(out) = memory_of(op, name, array, beside)? else { return Ok(None) };
-    let base = View::c_order(op.result(array.dtype()), array.shape());
-    Ok(Some(Array::whole(array.session(), base, out)))
+    Ok(memory_of(op, name, array, beside)?.map(|memory| made_alike(op, array, memory)))
 }
 
 /// The result's memory.
