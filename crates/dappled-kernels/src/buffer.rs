@@ -7,9 +7,10 @@ use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
 use crate::element::{Element, bytes_of, typed};
+use crate::usage;
 use crate::{Error, Scalar};
 
 /// A cache line, and what the widest vectors like.
@@ -50,6 +51,8 @@ struct Memory {
     /// How many read it, or [`WRITING`].
     claims: AtomicIsize,
     owner: Owner,
+    /// Is it kept for reuse, and no array's?
+    is_aside: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -128,7 +131,11 @@ impl Buffer {
     }
 
     fn over(start: NonNull<u8>, len: usize, owner: Owner) -> Self {
-        Self(Arc::new(Memory { start, len, claims: AtomicIsize::new(0), owner }))
+        if !matches!(owner, Owner::Foreign { .. }) {
+            usage::made(len);
+        }
+        let (claims, is_aside) = (AtomicIsize::new(0), AtomicBool::new(false));
+        Self(Arc::new(Memory { start, len, claims, owner, is_aside }))
     }
 
     /// How many bytes.
@@ -165,6 +172,13 @@ impl Buffer {
         !matches!(self.0.owner, Owner::Ours { .. })
     }
 
+    /// Counts it as kept for reuse, or as an array's again.
+    pub fn set_aside(&self, is_aside: bool) {
+        if self.0.is_aside.swap(is_aside, Ordering::Relaxed) != is_aside {
+            if is_aside { usage::gone(self.len()) } else { usage::back(self.len()) }
+        }
+    }
+
     /// The bytes, to read, unless somebody writes them.
     #[inline]
     pub fn read(&self) -> Result<Reading<'_>, Error> {
@@ -199,6 +213,9 @@ impl Buffer {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        if !matches!(self.owner, Owner::Foreign { .. }) && !*self.is_aside.get_mut() {
+            usage::gone(self.len);
+        }
         if let Owner::Ours { allocation, layout } = self.owner {
             // SAFETY: allocated with this layout by `zeroed`; the last holder is gone.
             unsafe { dealloc(allocation.as_ptr(), layout) };
