@@ -54,6 +54,7 @@ bench: build  ## the figures that the docs claim
 	$(BIN)/python benches/transforms.py
 	$(BIN)/python benches/protocol.py
 	$(BIN)/python benches/ranks.py
+	$(BIN)/python benches/ranks_functions.py
 	$(BIN)/python benches/messages.py
 	$(BIN)/python benches/growth.py
 

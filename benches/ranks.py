@@ -4,14 +4,7 @@ Large arrays lie in pieces on the ranks and are to cost no more; small ones are 
 an operation is to cost what it costs one process. The best of several runs, taken in turn.
 """
 
-import json
-import subprocess
-import sys
-import time
-from pathlib import Path
-
-LAUNCHES = {"1 process x 2 threads": (1, 2), "2 ranks x 1 thread": (2, 1)}
-REPEATS = 4
+from launches import beside
 
 
 def laplace(np):
@@ -62,40 +55,5 @@ WORKLOADS = {
 }
 
 
-def best(prepare, np):
-    turn, parts = prepare(np)
-    found = []
-    for _ in range(5):
-        np.comm.barrier()
-        start = time.perf_counter()
-        turn()
-        np.comm.barrier()
-        found.append((time.perf_counter() - start) / parts)
-    return min(found)
-
-
-def on_ranks():
-    import dappled as np
-
-    times = {name: best(prepare, np) for name, (prepare, *_) in WORKLOADS.items()}
-    print(json.dumps(times))
-
-
-def launched(ranks, threads):
-    command = [sys.executable, "-m", "dappled", "run", "-n", str(ranks), "--threads", str(threads)]
-    command += [str(Path(__file__)), "--on-ranks"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def main():
-    runs = [[launched(*launch) for launch in LAUNCHES.values()] for _ in range(REPEATS)]
-    print(f"{'':<36}" + "".join(f"{name:>24}" for name in LAUNCHES) + f"{'speed kept':>14}")
-    for name, (_, factor, unit) in WORKLOADS.items():
-        one, two = (min(turn[place][name] for turn in runs) for place in range(2))
-        shown = "".join(f"{value * factor:>21.2f} {unit}" for value in (one, two))
-        print(f"{name:<36}{shown}{one / two:>14.2f}")
-
-
 if __name__ == "__main__":
-    on_ranks() if "--on-ranks" in sys.argv else main()
+    beside(__file__, WORKLOADS)

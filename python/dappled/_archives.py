@@ -33,7 +33,10 @@ def member(archive: Any, key: str) -> Any:
         return opened_in_pieces(path, start, opened, archive.max_header_size)
 
 
-def _savez(file: Any, arrays: dict[str, Any], allow_pickle: Any, compression: int) -> Any:
+def _savez(
+    compression: int, file: Any, args: tuple[Any, ...], kwds: dict[str, Any], allow_pickle: Any
+) -> Any:
+    arrays = _named(args, kwds) or {}
     if is_alone() or not any(map(in_pieces, arrays.values())) or not is_path(file):
         return NotImplemented
     guard = Guard()
@@ -69,15 +72,9 @@ def _named(args: tuple[Any, ...], kwds: dict[str, Any]) -> dict[str, Any] | None
 
 @native(numpy.savez)
 def savez(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
-    arrays = _named(args, kwds)
-    if arrays is None:
-        return NotImplemented
-    return _savez(file, arrays, allow_pickle, zipfile.ZIP_STORED)
+    return _savez(zipfile.ZIP_STORED, file, args, kwds, allow_pickle)
 
 
 @native(numpy.savez_compressed)
 def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
-    arrays = _named(args, kwds)
-    if arrays is None:
-        return NotImplemented
-    return _savez(file, arrays, allow_pickle, zipfile.ZIP_DEFLATED)
+    return _savez(zipfile.ZIP_DEFLATED, file, args, kwds, allow_pickle)

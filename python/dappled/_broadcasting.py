@@ -12,6 +12,24 @@ from dappled._native import native
 from dappled._views import viewed
 
 
+def fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
+    """Whether a shape can be repeated to another."""
+    try:
+        return numpy.broadcast_shapes(shape, into) == into
+    except ValueError:
+        return False
+
+
+def fitted(value: Any, shape: tuple[int, ...], text: str) -> Any:
+    """A value without the axes of length 1 that are too many, if it fits; else an error."""
+    while value.ndim > len(shape) and value.shape[0] == 1:
+        value = value[0]
+    if not fits(value.shape, shape):
+        given, wanted = (str(lengths).replace(" ", "") for lengths in (value.shape, shape))
+        raise ValueError(text.format(given, wanted))
+    return value
+
+
 @native(numpy.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: Any = False) -> Any:
     if not isinstance(array, ndarray) or not isinstance(shape, tuple):

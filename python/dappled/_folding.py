@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from dappled._array import canonical, core, is_moved, ndarray
-from dappled._broadcasting import broadcast_to
+from dappled._broadcasting import broadcast_to, fits
 from dappled._comm import together
 from dappled._line import called_by_user
 from dappled._piecewise import agreed, in_pieces, joined
@@ -51,8 +51,7 @@ def _everywhere(where: Any, array: Any) -> list[Any] | None:
     if where is True:
         return []
     places = where if isinstance(where, ndarray) else core.wrap(numpy.asarray(where))
-    fits = places.dtype == bool and places.ndim <= array.ndim
-    if not fits or numpy.broadcast_shapes(places.shape, array.shape) != array.shape:
+    if places.dtype != bool or not fits(places.shape, array.shape):
         return None  # NumPy has words for it
     return [broadcast_to(places, array.shape)]
 

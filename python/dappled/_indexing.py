@@ -7,6 +7,7 @@ of several for one row the last stays.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -14,12 +15,16 @@ import numpy
 
 from dappled import _rows
 from dappled._array import core, ndarray
-from dappled._broadcasting import broadcast_to
+from dappled._broadcasting import broadcast_to, fitted
 from dappled._comm import together
 from dappled._creation import asarray
 from dappled._keys import Key, is_spread, mask_of, refused, single_key, taken_apart
 from dappled._line import called_by_user
+from dappled._piecewise import agreed
 from dappled.protocol import Distribution
+
+_MISMATCH = "shape mismatch: value array of shape {} could not be broadcast to indexing result of "
+_MISMATCH += "shape {}"
 
 
 def getitem(array: Any, key: Any) -> Any:
@@ -68,12 +73,17 @@ def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     if parsed is None or not array._writeable:
         return NotImplemented
     if not values:
-        return _put(parsed, None, lambda piece, numbers, _: ufunc.at(piece, numbers))
+        return _put(parsed, None, lambda piece, numbers, _: _agreed_at(ufunc, piece, numbers))
     try:
         value = _fitted(parsed, asarray(values[0]))
     except ValueError:
         return NotImplemented
-    return _put(parsed, value, ufunc.at)
+    return _put(parsed, value, functools.partial(_agreed_at, ufunc))
+
+
+def _agreed_at(ufunc: Any, *args: Any) -> None:
+    """What raises for the elements of one rank is raised by all, and nothing is written."""
+    agreed(lambda: ufunc.at(*args))
 
 
 def _chosen(array: Any, mask: Any) -> Any:
@@ -160,16 +170,7 @@ def _fitted(parsed: Key, value: Any) -> Any:
     count, rest = len(parsed.shape), parsed.part.shape[len(parsed.numbers) :]
     front = parsed.front
     shape = (*rest[:front], *parsed.shape, *rest[front:])
-    while value.ndim > len(shape) and value.shape[0] == 1:
-        value = value[0]
-    try:
-        fits = numpy.broadcast_shapes(value.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
-        given, wanted = (str(lengths).replace(" ", "") for lengths in (value.shape, shape))
-        text = f"shape mismatch: value array of shape {given} could not be broadcast to indexing "
-        raise ValueError(f"{text}result of shape {wanted}")
+    value = fitted(value, shape, _MISMATCH)
     if not value.ndim:
         return value
     axes = [*range(front, front + count), *range(front), *range(front + count, len(shape))]

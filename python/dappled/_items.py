@@ -15,6 +15,7 @@ import numpy
 
 from dappled._array import canonical, core, ndarray
 from dappled._array import empty as empty_array
+from dappled._broadcasting import fitted
 from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
@@ -49,7 +50,8 @@ def write(target: Any, value: Any, is_element: bool = False) -> Any:
         value = astype(value, target.dtype)
     if value is NotImplemented or (isinstance(value, ndarray) and value._held is not None):
         return NotImplemented
-    value = _fitted(value, target.shape)
+    text = "could not broadcast input array from shape {} into shape {}"
+    value = fitted(value, target.shape, text)
     if _has_holes(target.dtype):
         for name in target.dtype.names:
             target[name][...] = value[name]
@@ -71,22 +73,6 @@ def _made(value: Any, dtype: Any, is_element: bool) -> Any:
     made = numpy.empty((), dtype)
     made[()] = value
     return canonical(made)
-
-
-def _fitted(value: Any, shape: tuple[int, ...]) -> Any:
-    """A value without the axes of length 1 that are too many, if the rest fits a shape."""
-    kept = max(value.ndim - len(shape), 0)
-    if kept and set(value.shape[:kept]) == {1}:
-        return _fitted(value[(0,) * kept], shape)
-    try:
-        fits = numpy.broadcast_shapes(value.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
-        given, wanted = (str(lengths).replace(" ", "") for lengths in (value.shape, shape))
-        text = f"could not broadcast input array from shape {given} into shape {wanted}"
-        raise ValueError(text)
-    return value
 
 
 def _part(array: Any, key: Any) -> Any:

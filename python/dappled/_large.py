@@ -8,7 +8,7 @@ import numpy
 
 from dappled._array import core, ndarray
 from dappled._creation import asarray
-from dappled._threads import LARGE, as_bytes, plain, readable
+from dappled._threads import LARGE, as_bytes, plain, readable, unwritten
 
 
 def is_large(array: Any) -> bool:
@@ -41,12 +41,10 @@ def _rows_of(array: Any, key: Any) -> Any:
     if source is None or not array.size:
         return NotImplemented
     numbers = plain(key).astype(numpy.int64, copy=False)
-    made = numpy.empty((*key.shape, *array.shape[1:]), array.dtype)
+    made, rows = unwritten((*key.shape, *array.shape[1:]), array.dtype)
     width = array.size // len(array)
-    wrong = core.take_rows(source, width, numbers, made.reshape(-1).view(source.dtype))
-    if wrong is not None:  # NumPy has words for it
-        return NotImplemented
-    return core.wrap(made, True)
+    wrong = core.take_rows(source, width, numbers, rows.reshape(-1).view(source.dtype))
+    return made if wrong is None else NotImplemented  # NumPy has words for it
 
 
 def setitem(array: Any, key: Any, value: Any) -> Any:

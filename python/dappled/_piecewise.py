@@ -49,13 +49,14 @@ def applied(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    named: dict[str, Any] = {},  # noqa: B006 never written
+    named: dict[str, Any] | None = None,
 ) -> Any:
     """An element-wise function on our arrays, piece by piece; NotImplemented if it can't be.
 
     `named` are arrays, too; of what is written each rank has a copy of its part.
     """
     together(getattr(function, "__name__", "vectorize"))
+    named = named or {}
     arrays = [_array(value) for value in (*args, *named.values())]
     shape = _shape(arrays)
     if not shape or not all(map(_has_parts, arrays)):

@@ -20,10 +20,11 @@ from dappled._array import core, is_moved, ndarray
 from dappled._creation import asarray
 from dappled._folding import along
 from dappled._large import is_large
+from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import in_pieces
 from dappled._sampling import cuts, exchanged
-from dappled._threads import each, plain, shares
+from dappled._threads import each, plain, shares, unwritten
 
 _MODULE = "dappled.ndarray"
 
@@ -55,12 +56,17 @@ def _is_plain(kind: Any, order: Any, stable: Any) -> bool:
     return known and order is None and (stable is None or (kind is None and type(stable) is bool))
 
 
+def _row_and_axis(a: Any, axis: Any) -> tuple[Any, int | None]:
+    """What is put in order, and along which axis; no axis if NumPy is to do it."""
+    if not isinstance(a, ndarray) or (not _is_spread(a) and not is_large(a)):
+        return a, None
+    row = a.reshape(-1) if axis is None else a
+    return row, _along(row, 0 if axis is None else axis)
+
+
 def _sorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
     """A sorted copy, in pieces or on threads; NotImplemented if NumPy is to do it."""
-    if not isinstance(a, ndarray) or (not _is_spread(a) and not is_large(a)):
-        return NotImplemented
-    row = a.reshape(-1) if axis is None else a
-    at = _along(row, 0 if axis is None else axis)
+    row, at = _row_and_axis(a, axis)
     if at is None:
         return NotImplemented
     kind = "stable" if stable or kind in _STABLE else None
@@ -71,19 +77,31 @@ def _sorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
     return _merge_sorted(row, kind)
 
 
+def _refused(function: Any, a: Any, **options: Any) -> Any:
+    """NumPy's error, if it needs no more than the number of axes; else NotImplemented."""
+    if _is_spread(a):
+        called_by_user(function, numpy.zeros((1,) * a.ndim, a.dtype), **options)
+    return NotImplemented
+
+
 @native(numpy.sort)
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    return _sorted(a, axis, kind, stable) if _is_plain(kind, order, stable) else NotImplemented
+    made = _sorted(a, axis, kind, stable) if _is_plain(kind, order, stable) else NotImplemented
+    if made is not NotImplemented:
+        return made
+    return _refused(numpy.sort, a, axis=axis, kind=kind, order=order, stable=stable)
 
 
 def _sort(
     self: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
-    if axis is None or not _is_plain(kind, order, stable) or not self._writeable:
+    if not self._writeable:
         return NotImplemented
-    made = _sorted(self, axis, kind, stable)
+    plain = axis is not None and _is_plain(kind, order, stable)
+    made = _sorted(self, axis, kind, stable) if plain else NotImplemented
     if made is NotImplemented:
-        return NotImplemented
+        options = {"axis": axis, "kind": kind, "order": order, "stable": stable}
+        return _refused(numpy.ndarray.sort, self, **options)
     self[...] = made
     return None
 
@@ -93,7 +111,7 @@ def _merge_sorted(row: Any, kind: Any) -> Any:
     if row.dtype.char not in _MERGED or not row.dtype.isnative:
         return NotImplemented
     memory = core.unwrap(row)
-    values = numpy.empty(memory.shape, memory.dtype)
+    made, values = unwritten(memory.shape, memory.dtype)
 
     def part(share: slice) -> None:
         values[share] = memory[share]
@@ -101,22 +119,23 @@ def _merge_sorted(row: Any, kind: Any) -> Any:
 
     bounds = shares(len(values))
     each(part, bounds)
-    return core.wrap(_merged(values, bounds), True)
-
-
-def _merged(values: Any, bounds: list[slice]) -> Any:
     while len(bounds) > 1:
-        other = numpy.empty_like(values)
-        made = []
-        for one, next_one in zip(bounds[::2], bounds[1::2], strict=False):
-            both = slice(one.start, next_one.stop)
-            core.merge_sorted(values[one], values[next_one], other[both])
-            made.append(both)
-        if len(bounds) % 2:
-            other[bounds[-1]] = values[bounds[-1]]
-            made.append(bounds[-1])
-        values, bounds = other, made
-    return values
+        made, other = unwritten(values.shape, values.dtype)
+        values, bounds = other, _merged(values, bounds, other)
+    return made
+
+
+def _merged(values: Any, bounds: list[slice], out: Any) -> list[slice]:
+    """Sorted parts merged two by two, and where those are that came of it."""
+    made = []
+    for one, next_one in zip(bounds[::2], bounds[1::2], strict=False):
+        both = slice(one.start, next_one.stop)
+        core.merge_sorted(values[one], values[next_one], out[both])
+        made.append(both)
+    if len(bounds) % 2:
+        out[bounds[-1]] = values[bounds[-1]]
+        made.append(bounds[-1])
+    return made
 
 
 def lines(a: Any, axis: int, compute: Callable[[Any, int], Any], dtype: Any) -> Any:
@@ -143,17 +162,17 @@ def _sample_sorted(row: Any, kind: Any) -> Any:
     came = numpy.concatenate(parts)
     if came.dtype.char in _MERGED and came.dtype.isnative:
         ends = numpy.cumsum([0, *map(len, parts)]).tolist()
-        came = _merged(came, [slice(*ends) for ends in itertools.pairwise(ends)])
+        bounds = [slice(*ends) for ends in itertools.pairwise(ends)]
+        while len(bounds) > 1:
+            other = numpy.empty_like(came)
+            came, bounds = other, _merged(came, bounds, other)
     else:
         came.sort(kind="stable")  # which finds what is sorted already, and merges
     return _rows.joined_rows(came)
 
 
 def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
-    if not isinstance(a, ndarray) or (not _is_spread(a) and not is_large(a)):
-        return NotImplemented
-    row = a.reshape(-1) if axis is None else a
-    at = _along(row, 0 if axis is None else axis)
+    row, at = _row_and_axis(a, axis)
     if at is None:
         return NotImplemented
     if row.ndim > 1:
@@ -186,7 +205,10 @@ def _sample_argsorted(row: Any) -> Any:
 def _argsort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
-    return _argsorted(a, axis, kind, stable) if _is_plain(kind, order, stable) else NotImplemented
+    made = _argsorted(a, axis, kind, stable) if _is_plain(kind, order, stable) else NotImplemented
+    if made is not NotImplemented:
+        return made
+    return _refused(numpy.argsort, a, axis=axis, kind=kind, order=order, stable=stable)
 
 
 argsort = native(numpy.argsort)(_argsort)
@@ -206,25 +228,40 @@ def _has_ranks(a: Any, kth: Any, axis: Any) -> bool:
 def partition(
     a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
 ) -> Any:
-    plain = isinstance(a, ndarray) and _is_spread(a) and order is None and kind == "introselect"
-    return _sorted(a, axis, None, None) if plain and _has_ranks(a, kth, axis) else NotImplemented
+    return _parted(numpy.partition, a, kth, axis, kind, order)
+
+
+def _parted(function: Any, a: Any, kth: Any, axis: Any, kind: Any, order: Any) -> Any:
+    """By sorting where in pieces, lines of one process on threads; NotImplemented for the rest."""
+    if not isinstance(a, ndarray) or order is not None or kind != "introselect":
+        return NotImplemented
+    several = a.ndim > 1 and axis is not None and is_large(a)
+    if not (_is_spread(a) or several) or not _has_ranks(a, kth, axis):
+        return NotImplemented
+    by_values = function is numpy.partition
+    if core.ranks() > 1:
+        return (_sorted if by_values else _argsorted)(a, axis, None, None)
+    which, at = numpy.asarray(kth), range(a.ndim)[operator.index(axis)]
+    kind = a.dtype if by_values else numpy.intp
+    return lines(a, at, lambda part, at: function(part, which, at), kind)
 
 
 def _partition(
     self: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
 ) -> Any:
-    plain = _is_spread(self) and order is None and kind == "introselect" and self._writeable
-    if not plain or axis is None or not _has_ranks(self, kth, axis):
+    if axis is None or not self._writeable:
         return NotImplemented
-    self[...] = _sorted(self, axis, None, None)
+    made = _parted(numpy.partition, self, kth, axis, kind, order)
+    if made is NotImplemented:
+        return NotImplemented
+    self[...] = made
     return None
 
 
 def _argpartition(
     a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None
 ) -> Any:
-    plain = isinstance(a, ndarray) and _is_spread(a) and order is None and kind == "introselect"
-    return _argsorted(a, axis, None, None) if plain and _has_ranks(a, kth, axis) else NotImplemented
+    return _parted(numpy.argpartition, a, kth, axis, kind, order)
 
 
 argpartition = native(numpy.argpartition)(_argpartition)
@@ -233,7 +270,8 @@ argpartition = native(numpy.argpartition)(_argpartition)
 @native(numpy.lexsort)
 def lexsort(keys: Any, axis: Any = -1) -> Any:
     given = list(keys)
-    if core.ranks() == 1 or not any(map(in_pieces, given)) or axis not in (-1, 0):
+    ours = any(map(in_pieces, given)) if core.ranks() > 1 else any(map(is_large, given))
+    if not ours or axis not in (-1, 0):
         return NotImplemented
     columns = [asarray(key) for key in given]
     if any(key.ndim != 1 or key.shape != columns[0].shape for key in columns):

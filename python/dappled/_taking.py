@@ -94,7 +94,8 @@ def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Any:
     if core.ranks() == 1 or not in_pieces(a) or not a._writeable:
         return NotImplemented
     numbers, values = _numbers(ind), asarray(v).reshape(-1)
-    if numbers is None or not values.size or not a.size:
+    known = mode in ("raise", "wrap", "clip")
+    if not known or numbers is None or not values.size or not a.size:
         return NotImplemented
     numbers = asarray(numbers).reshape(-1)
     if mode == "wrap":

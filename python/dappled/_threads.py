@@ -43,6 +43,13 @@ def plain(array: Any) -> Any:
     return numpy.ascontiguousarray(memory).reshape(-1)
 
 
+def unwritten(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any]:
+    """Our array in one process, to be written, and its memory as NumPy's: best used before."""
+    made = core.unwritten(shape, dtype)
+    made = core.wrap(numpy.empty(shape, dtype), True) if made is None else made
+    return made, core.unwrap(made, writeable=True)
+
+
 def as_bytes(array: Any) -> Any:
     """A row of elements as numbers of as many bytes; None where there are none such."""
     kind = _SIZES.get(array.dtype.itemsize)

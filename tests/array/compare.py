@@ -57,6 +57,21 @@ def difference(program, make):
     )
 
 
+def differing(program, makers):
+    """The makers, by name, with which a program differs, and the first of the differences."""
+    found = {name: difference(program, make) for name, make in makers.items()}
+    wrong = {name: text for name, text in found.items() if text}
+    return f"{len(wrong)} differ, the first of them:\n{next(iter(wrong.items()))}" if wrong else ""
+
+
+def outcome_of(act, *args):
+    """What a call gives, or its error and the text."""
+    try:
+        return act(*args)
+    except Exception as error:
+        return type(error), str(error)
+
+
 def plain(text):
     """A message without what differs for good reasons: addresses and the module's name."""
     text = re.sub(r"0x[0-9a-fA-F]+", "0x", text)

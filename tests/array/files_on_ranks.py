@@ -7,6 +7,7 @@ from pathlib import Path
 
 import dappled as np
 import numpy
+from compare import outcome_of
 from pieces_stay import laid_out
 
 FOLDER = Path(sys.argv[1])
@@ -120,7 +121,7 @@ def archives():
             if save is np.savez:
                 for key, name in (("arr_0", "floats"), ("some.npy", "columns")):
                     yield from same(key, partial(found.__getitem__, key), None, None, VALUES[name])
-            if raised(found.__getitem__, "none")[0] is not KeyError:
+            if outcome_of(found.__getitem__, "none")[0] is not KeyError:
                 yield "npz: no error"
         np.comm.barrier()
 
@@ -156,13 +157,6 @@ def small():
     np.comm.barrier()
 
 
-def raised(act, *args):
-    try:
-        return act(*args)
-    except Exception as error:
-        return type(error), str(error)
-
-
 def wrong():
     """Errors are NumPy's, on all ranks."""
     a = pieces(VALUES["floats"], "b")
@@ -186,7 +180,7 @@ def wrong():
         "mode": lambda xp, a: xp.load(FOLDER / "a.npy", mmap_mode="nonsense"),
     }
     for name, call in calls.items():
-        found, expected = raised(call, np, a), raised(call, numpy, VALUES["floats"])
+        found, expected = outcome_of(call, np, a), outcome_of(call, numpy, VALUES["floats"])
         if found != expected:
             yield f"{name}: {found} is not {expected}"
 

@@ -10,6 +10,7 @@ import warnings
 
 import dappled as np
 import numpy
+from compare import outcome_of
 from dappled import _drawing
 
 SIZES = [1000, (50, 20), (3, 5, 70)]
@@ -158,7 +159,7 @@ def unusual():
     }
     theirs, ours = numpy.random.default_rng(9), np.random.default_rng(9)
     for name, program in programs.items():
-        expected, found = raised(program, theirs, numpy), raised(program, ours, np)
+        expected, found = outcome_of(program, theirs, numpy), outcome_of(program, ours, np)
         if isinstance(expected, tuple):
             same = found == expected
         else:
@@ -170,13 +171,6 @@ def unusual():
 def shuffled(generator, array, **options):
     generator.shuffle(array, **options)
     return array
-
-
-def raised(program, *args):
-    try:
-        return program(*args)
-    except Exception as error:
-        return type(error), str(error)
 
 
 def held():

@@ -8,8 +8,8 @@ import itertools
 import dappled
 import numpy
 import pytest
-from compare import difference
-from dappled import _core, _large
+from compare import difference, differing
+from dappled import _core
 from hypothesis import given
 from hypothesis import strategies as st
 from values import DTYPES, FEW, SHAPES, VIEWS, maker
@@ -61,19 +61,11 @@ LARGE_CALLS = {
 }
 
 
-@pytest.fixture
-def large(monkeypatch):
-    """Every array is large enough for threads."""
-    monkeypatch.setattr(_large, "LARGE", 1)
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_small(name, large):
     cases = [*itertools.product(DTYPES, SHAPES, ["plain"])]
     cases += itertools.product(FEW, [(7,), (5, 3)], VIEWS)
-    found = [difference(CALLS[name], maker(*case)) for case in cases]
-    wrong = [(case, text) for case, text in zip(cases, found, strict=True) if text]
-    assert not wrong, f"{len(wrong)} differ, the first of them:\n{wrong[0]}"
+    assert not differing(CALLS[name], {case: maker(*case) for case in cases})
 
 
 @pytest.mark.parametrize("name", LARGE_CALLS)
@@ -118,11 +110,41 @@ def test_chosen(size, share, kind, seed):
     places = numpy.empty(_core.count_chosen(mask), "i8")
     _core.places(mask, places)
     assert numpy.array_equal(places, numpy.flatnonzero(mask))
-    found = _core.chosen(dappled.asarray(values), dappled.asarray(mask))
-    for name in ("sum", "max", "any"):  # pending, and then stored
-        expected = getattr(values[mask], name) if mask.any() else len
-        assert not mask.any() or getattr(found, name)() == expected()
+    found = _core.chosen(dappled.array(values), dappled.array(mask))
+    if mask.any():
+        assert [found.sum(), found.max(), found.any()] == [
+            values[mask].sum(),  # pending, and then stored
+            values[mask].max(),
+            values[mask].any(),
+        ]
     assert numpy.array_equal(found, values[mask])
+
+
+FOLDS = ["sum", "mean", "prod", "min", "max", "any", "all", "std"]
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "f2", "c16", "i2", "u8", "?"])
+def test_reductions_of_what_a_mask_chooses(kind):
+    random = numpy.random.default_rng(3)
+    values = random.normal(1, 0.1, (500, 401)).astype(kind)
+    for name, bound in itertools.product(FOLDS, [-1, 0.9, 1.02, 9]):
+        make = lambda np, bound=bound: [np.array(values), np.array(values * 1.0)]  # noqa: E731
+        chosen = lambda np, a, b, name=name, bound=bound: getattr(a[b > bound], name)()  # noqa: E731
+        assert not difference(chosen, make), (name, bound)
+
+
+def test_what_is_chosen_is_read_as_it_was():
+    values = numpy.random.default_rng(5).normal(size=LARGE * 2)
+    a = dappled.array(values)
+    one, two, three = (a[a > bound] for bound in (0, 0.5, -1))
+    two[:5] = 7
+    a[::2] = 3
+    expected = values[values > 0.5]
+    expected[:5] = 7
+    assert "a mask chooses" in dappled.explain(one)
+    assert one.sum() == values[values > 0].sum()
+    assert numpy.array_equal(two, expected)
+    assert numpy.array_equal(three + three, values[values > -1] * 2)
 
 
 def test_a_large_result_is_a_copy_and_ours():

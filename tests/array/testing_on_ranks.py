@@ -4,6 +4,7 @@ import sys
 
 import dappled as np
 import numpy
+from compare import outcome_of
 
 VALUES = numpy.arange(2520.0).reshape(60, 42) + 1
 HOLES = numpy.where(VALUES == 7, numpy.nan, VALUES)
@@ -29,19 +30,15 @@ CALLS = {
 }
 
 
-def said(program, *args):
-    try:
-        return program(*args)
-    except Exception as error:
-        return type(error), str(error)
-
-
 def main():
     np.config.fallback = "quiet"
     wrong = []
     for name, call in CALLS.items():
         arrays = np.asarray(VALUES, dist="bb"), np.asarray(HOLES, dist="cn")
-        found, expected = said(call, np.testing, *arrays), said(call, numpy.testing, VALUES, HOLES)
+        found, expected = (
+            outcome_of(call, np.testing, *arrays),
+            outcome_of(call, numpy.testing, VALUES, HOLES),
+        )
         if found != expected:
             wrong.append(f"{name}: {found}\nis not\n{expected}")
     print(*wrong, f"{len(wrong)} differences", sep="\n") if np.comm.rank == 0 else None

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::{CHUNK, place};
+use crate::{CHUNK, ahead, place};
 
 /// Which of the indices, counted from 0, is the first that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,11 +36,19 @@ pub fn take<T: Copy + Send + Sync>(
     wrong.min().map_or(Ok(()), Err)
 }
 
-/// All indices are looked at first: then many elements are on their way at the same time.
+/// So many elements are on their way at the same time.
+const AHEAD: usize = 64;
+
+/// All indices are looked at first.
 fn elements<T: Copy>(from: &[T], at: &[i64], out: &mut [T]) -> Option<usize> {
     let wrong = first_wrong(at, from.len());
     if wrong.is_none() {
-        at.iter().zip(out).for_each(|(&index, out)| *out = from[place(index, from.len())]);
+        for (number, (&index, out)) in at.iter().zip(out).enumerate() {
+            if let Some(&later) = at.get(number + AHEAD) {
+                ahead::ask(from, place(later, from.len()));
+            }
+            *out = from[place(index, from.len())];
+        }
     }
     wrong
 }

@@ -156,3 +156,47 @@ mod x86 {
         done
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::element::bytes_of;
+
+    fn checked<T: Element + std::fmt::Debug>(
+        values: &[T],
+        truths: &[u8],
+        variant: Variant,
+    ) -> Result<(), TestCaseError> {
+        let mut words = vec![!0; truths.len().div_ceil(64)];
+        pack(truths, &mut words, variant);
+        let bit = |at: usize| words[at / 64] >> (at % 64) & 1 == 1;
+        prop_assert!(
+            (0..64 * words.len()).all(|at| bit(at) == truths.get(at).is_some_and(|t| *t != 0))
+        );
+        let mut out = vec![T::default(); values.len() + BEYOND];
+        let bytes = crate::element::bytes_of_mut(&mut out[..]);
+        let count = compress(T::DTYPE, variant, bytes_of(values), &words, bytes);
+        let chosen = values.iter().zip(truths).filter(|(_, truth)| **truth != 0);
+        let expected: Vec<T> = chosen.map(|(value, _)| *value).collect();
+        prop_assert_eq!(&out[..count], &expected[..]);
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_true_is_chosen(
+            truths in prop::collection::vec(prop::sample::select(vec![0, 0, 0, 1, 1, 255]), 0..300)
+        ) {
+            for variant in Variant::available() {
+                let numbers = 0..truths.len() as u64;
+                checked(&numbers.clone().collect::<Vec<u64>>(), &truths, variant)?;
+                checked(&numbers.clone().map(|n| n as u32).collect::<Vec<_>>(), &truths, variant)?;
+                checked(&numbers.map(|n| n as u8).collect::<Vec<_>>(), &truths, variant)?;
+            }
+        }
+    }
+}

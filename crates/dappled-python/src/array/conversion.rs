@@ -109,6 +109,19 @@ pub fn full<'py>(
     Bound::new(py, NdArray::owned(array.with_view(view))).map(Some)
 }
 
+/// An array of native elements to be written: all in this process, in memory used before if there is
+/// some, and nobody knows what it holds.
+#[pyfunction]
+pub fn unwritten<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, NdArray>>> {
+    let Some(dtype) = dtypes::from_any(dtype)? else { return Ok(None) };
+    let array = Array::unwritten(session(py)?, dtype, &lengths(&axes_argument(shape)?)?);
+    Bound::new(py, NdArray::owned(array)).map(Some)
+}
+
 fn one_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     match given::argument(object)? {
         Some(given::Argument::Strong(value) | given::Argument::Weak(_, value)) => Ok(Some(value)),

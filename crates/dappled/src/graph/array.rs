@@ -60,6 +60,11 @@ impl Array {
         Self::over(session, Node::new(session, base, Layout::Whole, State::Stored(memory)))
     }
 
+    /// An array to be written, all of it on this rank: what it holds is of no meaning.
+    pub fn unwritten(session: &Session, dtype: DType, shape: &[usize]) -> Self {
+        Self::over(session, Node::fresh(session, View::c_order(dtype, shape), Layout::Whole).0)
+    }
+
     /// A view of memory that somebody else owns and may write at any time. On several ranks the
     /// memory must hold the same on each.
     pub fn foreign(session: &Session, memory: Buffer, view: View) -> Self {

@@ -1,0 +1,51 @@
+"""Workloads in one process on two threads, beside two ranks of one thread each."""
+
+import json
+import subprocess
+import sys
+import time
+
+LAUNCHES = {"1 process x 2 threads": (1, 2), "2 ranks x 1 thread": (2, 1)}
+REPEATS = 4
+
+
+def best(prepare, np):
+    """The best of several turns, in seconds for each of its parts."""
+    turn, parts = prepare(np)
+    found = []
+    for _ in range(5):
+        np.comm.barrier()
+        start = time.perf_counter()
+        turn()
+        np.comm.barrier()
+        found.append((time.perf_counter() - start) / parts)
+    return min(found)
+
+
+def on_ranks(workloads):
+    """All workloads on the ranks that run this: their times, printed."""
+    import dappled as np
+
+    times = {name: best(prepare, np) for name, (prepare, *_) in workloads.items()}
+    print(json.dumps(times))
+
+
+def launched(file, ranks, threads):
+    """The times that a program prints on so many ranks and threads."""
+    command = [sys.executable, "-m", "dappled", "run", "-n", str(ranks), "--threads", str(threads)]
+    command += [file, "--on-ranks"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def beside(file, workloads, repeats=REPEATS):
+    """Prints the table; or on ranks that it launched, the times."""
+    if "--on-ranks" in sys.argv:
+        return on_ranks(workloads)
+    runs = [[launched(file, *launch) for launch in LAUNCHES.values()] for _ in range(repeats)]
+    print(f"{'':<36}" + "".join(f"{name:>24}" for name in LAUNCHES) + f"{'speed kept':>14}")
+    for name, (_, factor, unit) in workloads.items():
+        one, two = (min(turn[place][name] for turn in runs) for place in range(2))
+        shown = "".join(f"{value * factor:>21.2f} {unit}" for value in (one, two))
+        print(f"{name:<36}{shown}{one / two:>14.2f}")
+    return None
