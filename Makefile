@@ -56,6 +56,7 @@ bench: build  ## the figures that the docs claim
 	$(BIN)/python benches/ranks.py
 	$(BIN)/python benches/ranks_functions.py
 	$(BIN)/python benches/messages.py
+	$(BIN)/python benches/growth.py
 
 bench-peers: build .venv-peers/ready  ## the same workloads in C and in the peers that install
 	PYTHONPATH=python .venv-peers/bin/python benches/peers.py

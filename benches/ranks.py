@@ -28,15 +28,19 @@ def chain(np):
     return turn, 1
 
 
+# Many: at their end is a barrier, which takes milliseconds if a rank has gone to sleep.
+SMALL = 100_000
+
+
 def small(work):
     def prepared(np):
         a, b = np.arange(100.0), np.ones(100)
 
         def turn():
-            for _ in range(10_000):
+            for _ in range(SMALL):
                 work(np, a, b)
 
-        return turn, 10_000
+        return turn, SMALL
 
     return prepared
 

@@ -72,13 +72,24 @@ def sync(*arrays: Any) -> None:
 
 
 def memory_stats() -> dict[str, int]:
-    """This rank's memory: how many arrays were `made` in fresh memory and how many `reused` that of
-    others, how many bytes are `kept` for the next one, and how many bytes of arrays in pieces were
-    `gathered` on every rank. Local.
+    """This rank's memory, as counted where it is made and where it goes. Local.
 
-    >>> import dappled
-    >>> sorted(dappled.memory_stats())
-    ['gathered', 'kept', 'made', 'reused']
+    `made` is how many pieces of fresh memory arrays have got so far, and `reused` how many that
+    others had left behind. `live` is how many bytes are in use, `peak` how many were at most, and
+    `kept` how many lie ready for the next array (`DAPPLED_CACHE` limits them). Memory that NumPy or
+    anybody else has made is in none of these. `gathered` is how many bytes of arrays in pieces were
+    brought together on every rank.
+
+    >>> import dappled as np
+    >>> before = np.memory_stats()
+    >>> a = np.ones(1_000_000) * 2.0
+    >>> a.sum()
+    np.float64(2000000.0)
+    >>> after = np.memory_stats()
+    >>> after["peak"] >= after["live"] >= 0
+    True
+    >>> sorted(after)
+    ['gathered', 'kept', 'live', 'made', 'peak', 'reused']
     """
     return core.memory_stats()  # type: ignore[no-any-return]
 

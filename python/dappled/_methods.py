@@ -190,7 +190,15 @@ _NAMED: dict[str, Callable[..., Any]] = {
     "to_device": _to_device,
     "tofile": _tofile,
 }
-_FUNCTIONS = ("argmax", "argmin", "dot", "repeat", "trace")
+_FUNCTIONS = ("dot", "repeat", "trace")
+_by_numpy = gathered(numpy.ndarray.tolist, "dappled.ndarray")
+
+
+def _tolist(self: Any) -> Any:
+    found = core.listed(self)
+    return _by_numpy(self) if found is None else found
+
+
 OWN: dict[str, Any] = {
     "__bool__": _single(bool),
     "__class_getitem__": classmethod(_parametrized),
@@ -203,6 +211,7 @@ OWN: dict[str, Any] = {
     "__new__": staticmethod(_new),
     "device": property(lambda self: "cpu"),
     "flat": flat,
+    "tolist": dressed(_tolist, numpy.ndarray.tolist, "dappled.ndarray", GATHERED),
     **_array_function.METHODS,
     **_exports.METHODS,
     **_extras.METHODS,

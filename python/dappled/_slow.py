@@ -50,8 +50,16 @@ def ufunc(name: str, args: tuple[Any, ...]) -> Any:
 
 
 def in_place(name: str, array: Any, other: Any) -> Any:
-    """`array op= other`, by NumPy's ufunc: where shapes or dtypes do not fit, it says so."""
-    return called(getattr(numpy, name), "__call__", (array, other), {"out": array})
+    """`array op= other`, by NumPy's ufunc: where shapes or dtypes do not fit, it says so.
+
+    Of a ufunc with one argument `other` is None.
+    """
+    args = (array,) if other is None and name in _POWERS else (array, other)
+    return called(getattr(numpy, name), "__call__", args, {"out": array})
+
+
+# What NumPy's arrays do in place of some powers.
+_POWERS = ("reciprocal", "sqrt", "square")
 
 
 def getitem(array: Any, key: Any) -> Any:
@@ -100,6 +108,11 @@ def method(
 def reduction(array: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
     """A method that is a function of NumPy's, written in Python."""
     return _reduction(name)(array, *args, **(kwargs or {}))
+
+
+def searched(array: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+    """A method that is the function of the same name, as NumPy's has the same parameters."""
+    return getattr(_choosing, name)(array, *args, **(kwargs or {}))
 
 
 @functools.cache

@@ -58,6 +58,8 @@ def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NotImplemented
     if out is not ... and not _can_hold(out, ufunc, args, kwargs.get("casting", "same_kind")):
         return NotImplemented
+    if out is not ... and not _has_room(out, args):
+        return NotImplemented
     try:
         value = ufunc(*args)
     except ValueError:  # of all that may be wrong, NumPy has its order
@@ -88,6 +90,14 @@ def _can_hold(out: Any, ufunc: Any, args: tuple[Any, ...], casting: str) -> bool
         return False
     kinds = tuple(getattr(value, "dtype", type(value)) for value in args)
     return _is_castable(ufunc._numpy, kinds, out.dtype, casting)
+
+
+def _has_room(out: Any, args: tuple[Any, ...]) -> bool:
+    """Whether an array has the shape that arguments are repeated to, or one to which that is."""
+    try:
+        return bool(numpy.broadcast_shapes(*map(numpy.shape, args), out.shape) == out.shape)
+    except ValueError:
+        return False
 
 
 @functools.cache

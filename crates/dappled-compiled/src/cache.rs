@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use dappled_kernels::{Compiler, DType, FusedLoop, Op, Program};
+use dappled_kernels::{Compiler, DType, FusedLoop, Op, Program, Variant};
 
 use crate::code::compile;
 use crate::table;
@@ -46,6 +46,7 @@ pub enum Mode {
 /// ```
 pub struct Loops {
     mode: Mode,
+    variant: Variant,
     known: Mutex<HashMap<Key, Option<Arc<FusedLoop>>>>,
 }
 
@@ -55,7 +56,12 @@ type Key = (Program, Vec<bool>);
 impl Loops {
     /// None so far.
     pub fn new(mode: Mode) -> Self {
-        Self { mode, known: Mutex::default() }
+        Self::of_variant(mode, Variant::chosen())
+    }
+
+    /// The same with the instructions of this variant, which the CPU must have.
+    pub fn of_variant(mode: Mode, variant: Variant) -> Self {
+        Self { mode, variant: variant.min(Variant::best()), known: Mutex::default() }
     }
 
     /// How many are kept.
@@ -97,7 +103,7 @@ impl Compiler for Loops {
             known.clear();
         }
         let refused = self.mode == Mode::Refused;
-        let made = compile(program, repeated, refused).map(Arc::new);
+        let made = compile(program, repeated, self.variant, refused).map(Arc::new);
         known.insert(key, made.clone());
         made
     }

@@ -8,21 +8,31 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{BranchProtection, JITBuilder, JITMemoryKind, JITMemoryProvider, JITModule};
 use cranelift_module::{Linkage, Module, ModuleError, ModuleResult, default_libcall_names};
-use dappled_kernels::{FusedLoop, LoopFunction, Program};
+use dappled_kernels::{FusedLoop, LoopFunction, Program, Variant};
 
 use crate::translate::{signature, translate, width};
+use crate::wide;
 
 /// A program as a loop; None where the system refuses executable memory or the CPU is not known.
-pub fn compile(program: &Program, repeated: &[bool], refused: bool) -> Option<FusedLoop> {
+pub fn compile(
+    program: &Program,
+    repeated: &[bool],
+    variant: Variant,
+    refused: bool,
+) -> Option<FusedLoop> {
+    let wide = (variant >= Variant::Avx2 && cfg!(unix)).then(|| wide::function(program, repeated));
+    let wide = wide.flatten();
+    let block = if wide.is_some() { wide::BLOCK } else { width(program).block() };
     let mut builder = JITBuilder::with_isa(target()?, default_libcall_names());
     if refused {
         builder.memory_provider(Box::new(Refused));
     }
     let code = Code(Mutex::new(Some(JITModule::new(builder))));
-    let function = code.define(program, repeated)?;
-    // SAFETY: the function is what `translate` writes: it reads and writes what a call of a loop may,
-    // from the first element to the last, if there is a block of them. `code` keeps its memory.
-    Some(unsafe { FusedLoop::new(function, width(program).block(), Box::new(code)) })
+    let function = code.define(program, repeated, wide)?;
+    // SAFETY: the function is what `translate` or `wide` writes, for this CPU: it reads and writes
+    // what a call of a loop may, from the first element to the last, if there is a block of them.
+    // `code` keeps its memory.
+    Some(unsafe { FusedLoop::new(function, block, Box::new(code)) })
 }
 
 /// The CPU at hand, if loops can be made for it.
@@ -56,16 +66,26 @@ fn found() -> Option<OwnedTargetIsa> {
 struct Code(Mutex<Option<JITModule>>);
 
 impl Code {
-    fn define(&self, program: &Program, repeated: &[bool]) -> Option<LoopFunction> {
+    /// The function of these bytes, or one by Cranelift.
+    fn define(
+        &self,
+        program: &Program,
+        repeated: &[bool],
+        bytes: Option<Vec<u8>>,
+    ) -> Option<LoopFunction> {
         let mut module = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let module = module.as_mut().expect("there until it is dropped");
         let mut context = module.make_context();
         signature(&mut context.func.signature);
         let function =
             module.declare_function("loop", Linkage::Local, &context.func.signature).ok()?;
-        let mut names = FunctionBuilderContext::new();
-        translate(program, repeated, &mut context.func, &mut names, module.target_config());
-        module.define_function(function, &mut context).ok()?;
+        if let Some(bytes) = bytes {
+            module.define_function_bytes(function, 64, &bytes, &[]).ok()?;
+        } else {
+            let mut names = FunctionBuilderContext::new();
+            translate(program, repeated, &mut context.func, &mut names, module.target_config());
+            module.define_function(function, &mut context).ok()?;
+        }
         module.finalize_definitions().ok()?;
         let start = module.get_finalized_function(function);
         // SAFETY: a function of this signature, in the system's calling convention.

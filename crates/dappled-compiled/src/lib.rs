@@ -5,6 +5,7 @@
 //! lanes       elements in vectors of 16 bytes; bools as masks
 //! emit        an operation on vectors
 //! translate   a program as a function of Cranelift
+//! wide        the same for AVX2, in vectors of 32 bytes, without Cranelift
 //! code        from there to executable memory, freed with its last user: all that is unsafe
 //! cache       loops made before, and when to make one
 //! ```
@@ -20,5 +21,6 @@ mod emit;
 mod lanes;
 mod table;
 mod translate;
+mod wide;
 
 pub use cache::{Loops, Mode, shared};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dappled_compiled::{Loops, Mode};
 use dappled_kernels::element::typed;
 use dappled_kernels::{
-    Buffer, Compiler, DType, Engine, Interpreter, Op, Operand, Program, Raised, Reg, Scalar, View,
-    sum,
+    Buffer, Compiler, DType, Engine, Interpreter, Op, Operand, Program, Raised, Reg, Scalar,
+    Variant, View, sum,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -126,9 +126,18 @@ fn twice(op: Op, dtype: DType) -> Program {
     program
 }
 
+/// By Cranelift, and in wide vectors where the CPU has them.
+fn of_all_variants() -> impl Iterator<Item = Arc<Loops>> {
+    let variants = [Variant::Plain, Variant::best()];
+    variants.into_iter().map(|variant| Arc::new(Loops::of_variant(Mode::Always, variant)))
+}
+
 #[test]
 fn every_operation_is_the_interpreters() {
-    let loops = Arc::new(Loops::new(Mode::Always));
+    of_all_variants().for_each(every_operation);
+}
+
+fn every_operation(loops: Arc<Loops>) {
     let casts = DType::ALL.map(Op::Cast);
     let mut count = 0;
     for op in Op::PLAIN.into_iter().chain(casts) {
@@ -264,9 +273,8 @@ fn plain(dtype: DType, at: usize) -> Scalar {
 }
 
 fn check(dice: &[Index], shape: &[usize]) {
-    let loops = Arc::new(Loops::new(Mode::Always));
     let mut rolls = Rolls(dice.iter());
-    let program = random_program(&mut rolls, &loops);
+    let program = random_program(&mut rolls, &Loops::new(Mode::Always));
     program.check().unwrap();
     let seed = rolls.below(4);
     let inputs: Arrays = (program.inputs.iter().enumerate())
@@ -278,7 +286,7 @@ fn check(dice: &[Index], shape: &[usize]) {
             random_view(&mut rolls, dtype, shape, &[1, 1, 1, 2, -1])
         })
         .collect();
-    compare(&program, &loops, &inputs, &outputs);
+    of_all_variants().for_each(|loops| compare(&program, &loops, &inputs, &outputs));
 }
 
 proptest! {
@@ -293,6 +301,37 @@ proptest! {
         ]),
     ) {
         check(&dice, &shape);
+    }
+}
+
+/// More values than there are registers: all sums of two numbers, then their products two by two
+/// from both ends; with more constants than are kept in registers.
+#[test]
+fn values_find_a_place() {
+    for dtype in [DType::Float64, DType::Float32, DType::Int64] {
+        for constants in [0, 3, 12] {
+            let scalar = |at: usize| Scalar::from_bytes(dtype, plain(dtype, at).bytes());
+            let mut program = Program::new(vec![dtype; 4], (0..constants).map(scalar).collect());
+            let known = program.len() as u16;
+            let pairs = (0..known).flat_map(|a| (0..a).map(move |b| [Reg(a), Reg(b)]));
+            let sums: Vec<Reg> = pairs.map(|pair| program.push(Op::Add, dtype, &pair)).collect();
+            let products: Vec<Reg> = (sums.iter().zip(sums.iter().rev()))
+                .map(|(&a, &b)| program.push(Op::Multiply, dtype, &[a, b]))
+                .collect();
+            let all =
+                products.into_iter().reduce(|a, b| program.push(Op::Subtract, dtype, &[a, b]));
+            program.outputs = vec![all.unwrap(), sums[1]];
+            let shape = [203];
+            let bytes = shape[0] * dtype.itemsize();
+            let view = View::c_order(dtype, &shape);
+            let inputs = (0..4).map(|at| {
+                let numbers: Vec<u8> =
+                    (0..203).flat_map(|i| plain(dtype, i * 7 + at).bytes().to_vec()).collect();
+                (Buffer::from_slice(&numbers), view.clone())
+            });
+            let (inputs, outputs) = (inputs.collect(), vec![(view.clone(), bytes); 2]);
+            of_all_variants().for_each(|loops| compare(&program, &loops, &inputs, &outputs));
+        }
     }
 }
 

@@ -141,10 +141,15 @@ impl<'a> Bound<'a> {
     /// How these operands are run: several steps in one loop, or one operation at a time.
     pub fn plan(&self, code: &Interpreter, space: &Space) -> Option<&Plan> {
         let found = || {
-            let in_rows = space.in_rows || self.bases.len() > self.inputs;
+            let in_rows = space.in_rows || self.has_outputs();
             code.plan(space.len(), || repeated(space, self.inputs, in_rows))
         };
         self.plan.get_or_init(found).as_deref()
+    }
+
+    /// Is anything stored?
+    pub fn has_outputs(&self) -> bool {
+        self.bases.len() > self.inputs
     }
 
     pub fn output<'s>(&self, space: &'s Space, at: usize) -> Lane<'s> {

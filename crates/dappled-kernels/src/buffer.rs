@@ -2,14 +2,15 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
 use crate::element::{Element, bytes_of, typed};
+use crate::usage;
 use crate::{Error, Scalar};
 
 /// A cache line, and what the widest vectors like.
@@ -50,6 +51,8 @@ struct Memory {
     /// How many read it, or [`WRITING`].
     claims: AtomicIsize,
     owner: Owner,
+    /// Is it kept for reuse, and no array's?
+    is_aside: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -128,7 +131,11 @@ impl Buffer {
     }
 
     fn over(start: NonNull<u8>, len: usize, owner: Owner) -> Self {
-        Self(Arc::new(Memory { start, len, claims: AtomicIsize::new(0), owner }))
+        if !matches!(owner, Owner::Foreign { .. }) {
+            usage::made(len);
+        }
+        let (claims, is_aside) = (AtomicIsize::new(0), AtomicBool::new(false));
+        Self(Arc::new(Memory { start, len, claims, owner, is_aside }))
     }
 
     /// How many bytes.
@@ -165,6 +172,13 @@ impl Buffer {
         !matches!(self.0.owner, Owner::Ours { .. })
     }
 
+    /// Counts it as kept for reuse, or as an array's again.
+    pub fn set_aside(&self, is_aside: bool) {
+        if self.0.is_aside.swap(is_aside, Ordering::Relaxed) != is_aside {
+            if is_aside { usage::gone(self.len()) } else { usage::back(self.len()) }
+        }
+    }
+
     /// The bytes, to read, unless somebody writes them.
     #[inline]
     pub fn read(&self) -> Result<Reading<'_>, Error> {
@@ -174,6 +188,12 @@ impl Buffer {
             Ok(_) => Ok(Reading(self)),
             Err(_) => Err(Error::Busy),
         }
+    }
+
+    /// A reader's claim that needs no borrow, on some of the bytes.
+    pub fn keep(&self, bytes: Range<usize>) -> Result<Kept, Error> {
+        std::mem::forget(self.read()?);
+        Ok(Kept { buffer: self.clone(), bytes })
     }
 
     /// The bytes, to write, unless somebody reads or writes them.
@@ -193,6 +213,9 @@ impl Buffer {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        if !matches!(self.owner, Owner::Foreign { .. }) && !*self.is_aside.get_mut() {
+            usage::gone(self.len);
+        }
         if let Owner::Ours { allocation, layout } = self.owner {
             // SAFETY: allocated with this layout by `zeroed`; the last holder is gone.
             unsafe { dealloc(allocation.as_ptr(), layout) };
@@ -203,6 +226,28 @@ impl Drop for Memory {
 /// A reader's claim on a buffer, until it is dropped.
 #[derive(Debug)]
 pub struct Reading<'a>(&'a Buffer);
+
+/// A reader's claim on some bytes of a buffer that it holds, until it is dropped.
+#[derive(Debug)]
+pub struct Kept {
+    buffer: Buffer,
+    bytes: Range<usize>,
+}
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: initialised when allocated; this claim keeps writers out.
+        let all = unsafe { slice::from_raw_parts(self.buffer.as_ptr(), self.buffer.len()) };
+        &all[self.bytes.clone()]
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // The claim that `keep` did not give back.
+        drop(Reading(&self.buffer));
+    }
+}
 
 /// The writer's claim on a buffer, until it is dropped.
 #[derive(Debug)]

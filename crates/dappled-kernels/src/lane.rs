@@ -27,6 +27,16 @@ impl Lane<'_> {
         (start.addr() & (item - 1) == 0).then_some(start)
     }
 
+    /// Do the elements of every row lie one after the other and aligned?
+    pub fn is_straight(&self) -> bool {
+        let (Track { offset, strides, itemsize }, digits) = (self.track, self.track.itemsize - 1);
+        let aligned = |&stride: &isize| stride as usize & digits == 0;
+        let start = self.base.wrapping_offset(*offset);
+        self.track.row_stride() == *itemsize as isize
+            && start.addr() & digits == 0
+            && strides.iter().all(aligned)
+    }
+
     /// Copies the elements at these indices into a register.
     pub fn gather(&self, extent: &Extent, out: &mut [u8]) {
         let item = self.track.itemsize;
@@ -74,6 +84,7 @@ impl Lane<'_> {
     }
 
     /// Where a run begins.
+    #[inline]
     pub fn start(&self, run: Run) -> *mut u8 {
         let row = self.space.row_offset(self.track, run.row);
         self.base.wrapping_offset(row + run.column as isize * self.track.row_stride())

@@ -5,7 +5,7 @@
 //! ```text
 //! dtype, promote     element types; NEP 50 promotion; which casts are allowed
 //! element, scalar    the Rust types of elements; one value of any dtype
-//! buffer             memory, shared by counting, read by many or written by one
+//! buffer, usage      memory, shared by counting, read by many or written by one
 //! view, overlap      strided views; may two of them touch the same byte?
 //! op, program        a fused expression as a program over registers, and what is legal
 //! space, tiles       the indices of a run, cut into tiles that share nothing
@@ -58,11 +58,12 @@ mod threads;
 mod tiles;
 pub mod tree;
 mod turn;
+mod usage;
 mod view;
 
 pub use apply::apply;
 pub use bind::Operand;
-pub use buffer::{Buffer, OutOfMemory};
+pub use buffer::{Buffer, Kept, OutOfMemory};
 pub use chosen::Chosen;
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
@@ -84,4 +85,5 @@ pub use reduce::{
 pub use scalar::Scalar;
 pub use scan::scan;
 pub use threads::{threads, use_threads};
+pub use usage::Usage;
 pub use view::{Axes, View};

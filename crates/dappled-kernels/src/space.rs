@@ -184,6 +184,7 @@ impl Space {
     }
 
     /// The byte at which an operand's row begins.
+    #[inline]
     pub fn row_offset(&self, track: &Track, row: usize) -> isize {
         let outer = self.shape.len() - 1;
         let mut left = row;

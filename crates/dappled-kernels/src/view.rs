@@ -19,7 +19,7 @@ pub type Axes<T> = SmallVec<[T; 4]>;
 /// let reversed_column = matrix.region(0, 2, -1, 3).region(1, 1, 1, 1);
 /// assert_eq!((reversed_column.offset, &reversed_column.strides[..]), (72, &[-32, 8][..]));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct View {
     /// The type of the elements.
     pub dtype: DType,
@@ -29,6 +29,15 @@ pub struct View {
     pub shape: Axes<usize>,
     /// How many bytes from one element to the next along each axis.
     pub strides: Axes<isize>,
+}
+
+/// Copied as they lie: what a derived clone does one by one.
+impl Clone for View {
+    #[inline]
+    fn clone(&self) -> Self {
+        let (shape, strides) = (Axes::from_slice(&self.shape), Axes::from_slice(&self.strides));
+        Self { dtype: self.dtype, offset: self.offset, shape, strides }
+    }
 }
 
 impl View {
@@ -42,7 +51,7 @@ impl View {
             *stride = step;
             step *= size as isize;
         }
-        Self { dtype, offset: 0, shape: shape.into(), strides }
+        Self { dtype, offset: 0, shape: Axes::from_slice(shape), strides }
     }
 
     /// How many elements.
@@ -89,7 +98,7 @@ impl View {
                 _ => return None,
             }
         }
-        Some(View { shape: shape.into(), strides, ..*self })
+        Some(View { shape: Axes::from_slice(shape), strides, ..*self })
     }
 
     /// Do the elements lie in C order, without gaps?

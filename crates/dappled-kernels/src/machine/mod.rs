@@ -3,11 +3,13 @@
 mod near;
 mod over;
 mod stages;
+mod straight;
 
 use std::ops::Range;
 use std::slice;
 
 use self::near::Near;
+use self::straight::Straight;
 use crate::bind::Bound;
 use crate::execute::{Instruction, Interpreter, Source};
 use crate::kernels::status;
@@ -25,6 +27,8 @@ pub(crate) struct Machine<'a> {
     space: &'a Space,
     /// Loops of several steps, where there are some.
     plan: Option<&'a Plan>,
+    /// The one loop that does it all, where it reads and writes rows as they lie.
+    straight: Option<Straight<'a>>,
     slots: Vec<Slot>,
     /// Where an input lies contiguous in its own memory, for the tile at hand.
     in_place: Vec<Option<*const u8>>,
@@ -63,6 +67,7 @@ impl<'a> Machine<'a> {
             bound,
             space,
             plan,
+            straight: plan.and_then(|plan| Straight::new(code, bound, space, plan)),
             slots,
             in_place,
             blocks,

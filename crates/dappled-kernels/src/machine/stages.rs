@@ -19,6 +19,9 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn run_stages(&mut self, plan: &Plan, mut tile: Tile) {
+        if self.run_straight(&mut tile) {
+            return self.attribute_stages(plan, tile.extent());
+        }
         self.load(tile.extent(), Some(&plan.spread));
         for stage in &plan.stages {
             match stage {
@@ -33,8 +36,12 @@ impl<'a> Machine<'a> {
     /// Computes these indices and gives the bytes of the first output.
     pub(super) fn value_of_stages(&mut self, plan: &Plan, extent: &Extent) -> &[u8] {
         let len = extent.len();
-        self.load(extent, Some(&plan.spread));
         self.settle();
+        if self.value_straight(extent) {
+            self.attribute_stages(plan, extent);
+            return self.slots[plan.outputs[0].slot].bytes(len * plan.outputs[0].itemsize);
+        }
+        self.load(extent, Some(&plan.spread));
         for stage in &plan.stages {
             match stage {
                 Stage::Loop(stage) => self.run_loop(stage, &mut Memory::Values(extent)),

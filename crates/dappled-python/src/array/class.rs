@@ -23,7 +23,7 @@ use super::{dtypes, scalars};
 /// >>> a
 /// array([[0., 5., 0.],
 ///        [0., 5., 0.]])
-#[pyclass(frozen, weakref, name = "ndarray", module = "dappled", freelist = 64)]
+#[pyclass(frozen, weakref, name = "ndarray", module = "dappled")]
 pub struct NdArray {
     value: Value,
     /// The array that this one is a view of.

@@ -1,6 +1,6 @@
 //! Copies, casts, and the parts of complex numbers.
 
-use dappled::graph::{Array, cast_in_c_order};
+use dappled::graph::{Array, Beside, cast_in_c_order, quick_alike};
 use dappled::view;
 use dappled_kernels::{Axes, Casting, Kind, Op, Scalar, View, can_cast};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
 
 use super::class::{NdArray, element};
-use super::exclusive::exclusive;
+use super::exclusive::{exclusive, quickly};
 use super::shapes::{owned, reversed};
 use super::ufunc::asked;
 use super::{dtypes, scalars, slow};
@@ -97,6 +97,12 @@ impl NdArray {
                 true => Ok(slf.clone().into_any()),
                 false => owned(py, copied_in(py, array, &wanted)?),
             };
+        }
+        if array.view().is_contiguous()
+            && wanted.is_sorted()
+            && let Some(cast) = quickly(py, || quick_alike(Op::Cast(to), array, Beside::Nothing))?
+        {
+            return owned(py, cast);
         }
         let (from, turned) = (array.dtype(), array.transposed(&wanted));
         let ask = |request| cast_in_c_order(&turned, request);

@@ -1,10 +1,10 @@
 //! New arrays, in the common case: from a shape, from numbers, from an array.
 
-use dappled::graph::Array;
-use dappled_kernels::{Axes, DType, Scalar, Weak};
+use dappled::graph::{Array, Session};
+use dappled_kernels::{Axes, DType, Element, Scalar, Weak};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList, PyTuple};
+use pyo3::types::{PyFloat, PyInt, PyList, PyTuple};
 
 use super::call::{Call, is_number, unless_none};
 use super::class::NdArray;
@@ -153,8 +153,72 @@ fn from_numbers<'py>(
     numpy: &Bound<'py, PyAny>,
     object: &Bound<'py, PyAny>,
 ) -> Made<'py> {
+    if call.args.len() == 1
+        && call.kwargs.is_none()
+        && let Ok(list) = object.cast_exact::<PyList>()
+        && let Some(array) = from_list(list)?
+    {
+        return owned(list.py(), array).map(Some);
+    }
     let plain = object.is_exact_instance_of::<PyUntypedArray>() || are_numbers(object, DEPTH)?;
     if plain { fresh(numpy.call(call.args, call.kwargs)?) } else { Ok(None) }
+}
+
+/// A list of floats, or of ints that 64 bits have; None of others.
+fn from_list(list: &Bound<'_, PyList>) -> PyResult<Option<Array>> {
+    let (session, shape) = (session(list.py())?, [list.len()]);
+    let Ok(first) = list.get_item(0) else { return Ok(None) };
+    if first.is_exact_instance_of::<PyFloat>() {
+        let float = |item: Bound<'_, PyAny>| Some(item.cast_exact::<PyFloat>().ok()?.value());
+        let numbers: Option<Vec<f64>> = list.iter().map(float).collect();
+        return Ok(numbers.and_then(|numbers| small(session, &shape, &numbers)));
+    }
+    let int = |item: Bound<'_, PyAny>| {
+        item.is_exact_instance_of::<PyInt>().then(|| item.extract::<i64>().ok()).flatten()
+    };
+    let numbers: Option<Vec<i64>> = list.iter().map(int).collect();
+    Ok(numbers.and_then(|numbers| small(session, &shape, &numbers)))
+}
+
+/// An array of these elements, if it is small: large ones may lie in pieces.
+fn small<T: Element>(session: &Session, shape: &[usize], elements: &[T]) -> Option<Array> {
+    let few = elements.len() <= session.limits().at_once;
+    let whole =
+        session.fabric().size() == 1 || size_of_val(elements) < session.limits().whole_below;
+    (few && whole).then(|| Array::of_small(session, shape, elements))
+}
+
+/// `arange` of Python's ints; None for others.
+fn int_range<'py>(call: &Call<'_, 'py>) -> PyResult<Option<Array>> {
+    let session = session(call.args.py())?;
+    let mut given = [0, 0, 1];
+    if call.kwargs.is_some() || !(1..=3).contains(&call.args.len()) {
+        return Ok(None);
+    }
+    // With one argument, that is where it stops.
+    let first = usize::from(call.args.len() == 1);
+    for (place, item) in given[first..].iter_mut().zip(call.args.iter_borrowed()) {
+        match item.is_exact_instance_of::<PyInt>().then(|| item.extract::<i32>()) {
+            Some(Ok(number)) => *place = i64::from(number),
+            _ => return Ok(None),
+        }
+    }
+    let [start, stop, step] = given;
+    let most = session.limits().at_once as i64;
+    let count = if step == 0 { most + 1 } else { (stop - start + step - step.signum()) / step };
+    if !(1..=most).contains(&count) {
+        return Ok(None);
+    }
+    let numbers: Vec<i64> = (0..count).map(|at| start + at * step).collect();
+    Ok(small(session, &[numbers.len()], &numbers))
+}
+
+/// `arange`: small ones of ints here, others by NumPy.
+pub fn arange<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    match int_range(call)? {
+        Some(array) => owned(numpy.py(), array).map(Some),
+        None => by_numpy(call, numpy),
+    }
 }
 
 fn are_numbers(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {

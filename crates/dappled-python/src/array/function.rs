@@ -19,7 +19,7 @@ const COMMON: [(&str, Common); 29] = [
     ("amax", folding::max),
     ("amin", folding::min),
     ("any", folding::any),
-    ("arange", creating::by_numpy),
+    ("arange", creating::arange),
     ("array", creating::array),
     ("asarray", creating::asarray),
     ("clip", choosing::clip),

@@ -1,6 +1,6 @@
 //! `a[key]` and `a[key] = value`. What is not basic indexing is NumPy's.
 
-use dappled::graph::{Array, Operand};
+use dappled::graph::{Array, Operand, quick_take};
 use dappled::protocol::slice::Item;
 use dappled::view::{Indexed, indexed};
 use dappled_kernels::{Casting, DType, Kind, Scalar, View, Weak, can_cast};
@@ -11,11 +11,12 @@ use smallvec::SmallVec;
 
 use super::class::{NdArray, element};
 use super::creating::fresh;
-use super::exclusive::exclusive;
+use super::exclusive::{exclusive, quickly};
 use super::given::{Argument, argument};
 use super::lending::lent;
 use super::origin::must_share;
 use super::session::session;
+use super::shapes::owned;
 use super::{scalars, slow};
 use crate::errors::Raise;
 
@@ -122,15 +123,18 @@ fn small_enough(value: Scalar, target: DType) -> bool {
 /// Elements of a key from which on threads take what it selects.
 const LARGE: usize = 1 << 17;
 
-/// What an array of places or of truths selects, by NumPy, where all is here: always a copy.
+/// What an array of places or of truths selects, where all is here: always a copy; by NumPy if it is
+/// not a small and common one.
 fn taken<'py>(own: &NdArray, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let (py, key) = (key.py(), key.cast_exact::<NdArray>().ok());
     let small = |key: &&Array| !key.shape().is_empty() && key.view().len() < LARGE;
     let key = key.and_then(|key| key.get().array()).filter(small);
-    match (own.array(), key) {
-        (Some(own), Some(key)) if session(py)?.fabric().size() == 1 => {
-            fresh(lent(py, own, None, false)?.get_item(lent(py, key, None, false)?)?)
-        }
+    let (Some(own), Some(key)) = (own.array(), key) else { return Ok(None) };
+    if let Some(taken) = quickly(py, || quick_take(own, key))? {
+        return owned(py, taken).map(Some);
+    }
+    match session(py)?.fabric().size() {
+        1 => fresh(lent(py, own, None, false)?.get_item(lent(py, key, None, false)?)?),
         _ => Ok(None),
     }
 }

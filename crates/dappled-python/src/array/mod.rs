@@ -3,6 +3,7 @@
 //! One call across the border for each operation. What is not native is handed to the Python side
 //! ([`slow`]), where NumPy does it.
 
+mod blas;
 mod call;
 mod choosing;
 mod class;
@@ -20,6 +21,7 @@ mod indexing;
 mod items;
 mod lending;
 mod line;
+mod listing;
 mod operators;
 mod origin;
 mod placement;
@@ -49,6 +51,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(conversion::unwrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::scatter, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::full, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::listed, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::unwritten, module)?)?;
     module.add_function(wrap_pyfunction!(items::zero_items, module)?)?;
     module.add_function(wrap_pyfunction!(items::copy_items, module)?)?;

@@ -1,6 +1,6 @@
 //! Python's operators.
 
-use dappled_kernels::Op;
+use dappled_kernels::{Kind, Op};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyFloat, PyInt};
@@ -57,8 +57,28 @@ fn by_numpy<'py>(
     }
 }
 
+/// NumPy's arrays do some powers by another operation, if the exponent is a plain number of Python's.
+fn power_as(own: &Bound<'_, NdArray>, exponent: &Object<'_>) -> Option<Op> {
+    let kind = own.get().array()?.dtype().kind();
+    let real_or_complex = matches!(kind, Kind::Float | Kind::Complex);
+    match exponent.cast_exact::<PyFloat>() {
+        Ok(number) => (number.value() == 0.5 && real_or_complex).then_some(Op::Sqrt),
+        Err(_) if !exponent.is_exact_instance_of::<PyInt>() => None,
+        Err(_) => match exponent.extract::<i64>() {
+            Ok(2) => Some(Op::Square),
+            Ok(-1) if real_or_complex => Some(Op::Reciprocal),
+            _ => None,
+        },
+    }
+}
+
 /// `a op= b`; what does not fit as it is goes to NumPy, which says why not.
 fn in_place<'py>(op: Op, own: &Bound<'py, NdArray>, other: &Object<'py>) -> PyResult<()> {
+    over(op, own, Some(other))
+}
+
+/// The same, or an operation of one argument.
+fn over<'py>(op: Op, own: &Bound<'py, NdArray>, other: Option<&Object<'py>>) -> PyResult<()> {
     match own.get().is_writeable() && updated(own.py(), op, own.get(), other)? {
         true => Ok(()),
         false => in_place_by_numpy(op.numpy_name(), own, other),
@@ -68,7 +88,7 @@ fn in_place<'py>(op: Op, own: &Bound<'py, NdArray>, other: &Object<'py>) -> PyRe
 fn in_place_by_numpy<'py>(
     name: &str,
     own: &Bound<'py, NdArray>,
-    other: &Object<'py>,
+    other: Option<&Object<'py>>,
 ) -> PyResult<()> {
     slow::function(own.py(), "in_place")?.call1((name, own, other)).map(drop)
 }
@@ -161,9 +181,10 @@ impl NdArray {
         other: &Object<'py>,
         modulo: &Object<'py>,
     ) -> PyResult<Object<'py>> {
-        match modulo.is_none() {
-            true => binary(Op::Power, slf, other, other),
-            false => Ok(slf.py().NotImplemented().into_bound(slf.py())),
+        match (modulo.is_none(), power_as(slf, other)) {
+            (true, Some(op)) => apply(slf.py(), op, &[slf]),
+            (true, None) => binary(Op::Power, slf, other, other),
+            (false, _) => Ok(slf.py().NotImplemented().into_bound(slf.py())),
         }
     }
     fn __rpow__<'py>(
@@ -241,9 +262,12 @@ impl NdArray {
         other: &Object<'py>,
         _modulo: &Object<'py>,
     ) -> PyResult<()> {
-        in_place(Op::Power, slf, other)
+        match power_as(slf, other) {
+            Some(op) => over(op, slf, None),
+            None => in_place(Op::Power, slf, other),
+        }
     }
     fn __imatmul__<'py>(slf: &Bound<'py, Self>, other: &Object<'py>) -> PyResult<()> {
-        in_place_by_numpy("matmul", slf, other)
+        in_place_by_numpy("matmul", slf, Some(other))
     }
 }

@@ -1,15 +1,17 @@
-//! `a @ b` of arrays that are all here: NumPy's own, with no detour.
+//! `a @ b` of arrays that are all here: by the function that NumPy calls, or NumPy's own.
 
-use dappled::graph::Array;
+use dappled::graph::{self, Array};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use super::blas::blas;
 use super::class::NdArray;
 use super::conversion::wrap;
 use super::exclusive::exclusive;
 use super::lending::{Kept, numpy_array};
 use super::session::session;
+use super::shapes::owned;
 
 /// The product, on one rank; None where an operand is not an array of ours.
 pub fn product<'py>(
@@ -26,6 +28,15 @@ pub fn product<'py>(
     };
     if session(py)?.fabric().size() > 1 {
         return Ok(None);
+    }
+    if let Some(blas) = blas(py) {
+        let multiply = |dtype, lengths, matrices: [&[u8]; 2], out: &mut [u8]| {
+            blas.multiply(dtype, lengths, matrices, out)
+        };
+        let work = left.view().len().saturating_mul(right.shape().last().copied().unwrap_or(1));
+        if let Some(made) = exclusive(py, work, || graph::product(left, right, &multiply))? {
+            return owned(py, made).map(Some);
+        }
     }
     let made = matmul(py)?.call1((seen(py, left)?, seen(py, right)?))?;
     match made.cast_exact::<PyUntypedArray>() {

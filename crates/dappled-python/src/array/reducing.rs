@@ -1,18 +1,19 @@
 //! Reductions, scans and searches, as NumPy's `ufunc.reduce`, `ufunc.accumulate` and `argmin` are
 //! asked for them.
 
-use dappled::graph::{Array, Folding};
+use dappled::graph::{Array, Folding, quick_arg};
 use dappled::view;
 use dappled_kernels::{DType, Extreme, Fold, Kind, Scalar};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 use super::class::{NdArray, result};
 use super::conversion::axes_argument;
-use super::dtypes;
-use super::exclusive::exclusive;
+use super::exclusive::{exclusive, quickly};
 use super::given::{Argument, argument};
 use super::origin::must_share;
+use super::{dtypes, scalars, slow};
 use crate::errors::Raise;
 
 /// Folds axes of an array by the ufunc of this name; None if that is not native.
@@ -80,6 +81,47 @@ pub fn arg_reduce<'py>(
     let counted: Vec<usize> = axis.map_or((0..ndim).collect(), |axis| vec![axis]);
     let places = if keepdims { places } else { places.without(&counted) };
     result(array.py(), places).map(Some)
+}
+
+/// `argmin` or `argmax` of a small array with nothing else asked for; else the general function.
+fn searched<'py>(
+    slf: &Bound<'py, NdArray>,
+    (name, extreme): (&str, Extreme),
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = slf.py();
+    if args.is_empty()
+        && kwargs.is_none()
+        && let Some(array) = slf.get().array().filter(|array| !array.shape().is_empty())
+        && let Some(place) = quickly(py, || quick_arg(array, extreme))?
+    {
+        return scalars::to_numpy(py, Scalar::new(place));
+    }
+    slow::function(py, "searched")?.call1((slf, name, args, kwargs))
+}
+
+#[pymethods]
+impl NdArray {
+    /// Where the greatest element is, along an axis or among all.
+    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, axis=None, out=None, *, keepdims=False)")]
+    fn argmax<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        searched(slf, ("argmax", Extreme::Greatest), args, kwargs)
+    }
+
+    /// Where the least element is, along an axis or among all.
+    #[pyo3(signature = (*args, **kwargs), text_signature = "($self, axis=None, out=None, *, keepdims=False)")]
+    fn argmin<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        searched(slf, ("argmin", Extreme::Least), args, kwargs)
+    }
 }
 
 fn fold_of(name: &str) -> Option<Fold> {

@@ -44,8 +44,10 @@ pub fn begin(py: Python<'_>, communicator: Option<u64>) -> PyResult<&'static Ses
     said("DAPPLED_CACHE").into_iter().for_each(|bytes| session.set_cache(bytes));
     let session = SESSION.get_or_init(|| {
         session.ways().set_line(Box::new(running_line));
-        session
+        session.forever()
     });
+    // Threads start now, beside the program's first steps, and not when it first has work for them.
+    dappled_kernels::threads();
     py.import("dappled._job")?.call_method0("begin")?;
     Ok(session)
 }
@@ -94,15 +96,21 @@ pub fn sync(py: Python<'_>) -> PyResult<()> {
     exclusive(py, usize::MAX, || session.sync())
 }
 
-/// Counts of memory: arrays that got fresh memory, that reused some, bytes kept for reuse, and bytes
+/// Counts of memory: pieces made and reused; bytes in use, now and at most, and kept for reuse; bytes
 /// of arrays in pieces that were gathered.
 #[pyfunction]
 pub fn memory_stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let stats = session(py)?.memory_stats();
     let counts = PyDict::new(py);
-    counts.set_item("made", stats.made)?;
-    counts.set_item("reused", stats.reused)?;
-    counts.set_item("kept", stats.kept)?;
-    counts.set_item("gathered", session(py)?.gathered_bytes())?;
+    for (name, count) in [
+        ("made", stats.made),
+        ("reused", stats.reused),
+        ("live", stats.live),
+        ("peak", stats.peak),
+        ("kept", stats.kept),
+        ("gathered", session(py)?.gathered_bytes()),
+    ] {
+        counts.set_item(name, count)?;
+    }
     Ok(counts)
 }

@@ -2,9 +2,10 @@
 
 use dappled::graph::{
     Array, Beside, Given, GraphError, Request, Session, common, loop_dtype, quick_alike,
-    quick_over, ufunc_in, ufunc_over,
+    quick_into, quick_over, ufunc_in, ufunc_over,
 };
 use dappled_kernels::{Casting, DType, Kind, Op, Scalar, Weak, can_cast};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple};
 
@@ -43,22 +44,40 @@ fn common_case<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let (array, beside) = match objects {
+    let Some((array, beside)) = commonest(op, objects) else { return Ok(None) };
+    match quickly(py, || quick_alike(op, array, beside))? {
+        Some(array) => Ok(Some(Bound::new(py, NdArray::owned(array))?.into_any())),
+        None => Ok(None),
+    }
+}
+
+/// The same into an array: `out=`.
+fn common_case_into<'py>(
+    py: Python<'py>,
+    op: Op,
+    objects: &[&Bound<'py, PyAny>],
+    out: &Bound<'py, NdArray>,
+) -> PyResult<bool> {
+    let Some(target) = out.get().array().filter(|_| out.get().is_writeable()) else {
+        return Ok(false);
+    };
+    match commonest(op, objects) {
+        Some((array, beside)) => quickly(py, || quick_into(op, target, array, beside)),
+        None => Ok(false),
+    }
+}
+
+/// An array with axes and what it meets, if that is the commonest.
+fn commonest<'a>(op: Op, objects: &[&'a Bound<'_, PyAny>]) -> Option<(&'a Array, Beside<'a>)> {
+    let (array, beside) = match *objects {
         [array] => (ours(array), Some(Beside::Nothing)),
         [left, right] => match (ours(left), ours(right)) {
             (None, Some(right)) => (Some(right), number(op, right, left).map(Beside::Before)),
             (left, _) => (left, left.and_then(|left| beside(op, left, right))),
         },
-        _ => return Ok(None),
+        _ => return None,
     };
-    let (Some(array), Some(beside)) = (array, beside) else { return Ok(None) };
-    if array.shape().is_empty() {
-        return Ok(None);
-    }
-    match quickly(py, || quick_alike(op, array, beside))? {
-        Some(array) => Ok(Some(Bound::new(py, NdArray::owned(array))?.into_any())),
-        None => Ok(None),
-    }
+    Some((array.filter(|array| !array.shape().is_empty())?, beside?))
 }
 
 /// What comes after an array, if it is the commonest.
@@ -210,25 +229,29 @@ fn native_loop(op: Op, arguments: &[Argument<'_>], given: &[Given<'_>]) -> Optio
     (fits && is_exact(op, given, dtype)).then_some(dtype)
 }
 
-/// `own op= other`, if it is native and the result fits; false if NumPy must do it, or say why not.
+/// `own op= other`, or an operation of one argument over it, if it is native and the result fits; false if NumPy must do it, or say why not.
 pub fn updated<'py>(
     py: Python<'py>,
     op: Op,
     own: &NdArray,
-    other: &Bound<'py, PyAny>,
+    other: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<bool> {
     let Some(target) = own.array() else { return Ok(false) };
-    if let Some(beside) = beside(op, target, other)
+    let beside = other.map_or(Some(Beside::Nothing), |other| beside(op, target, other));
+    if let Some(beside) = beside
         && quickly(py, || quick_over(op, target, beside))?
     {
         return Ok(true);
     }
-    let Some(other) = argument(other)? else { return Ok(false) };
-    let arguments = [Argument::Ours(target), other];
+    let mut arguments: Few<_> = [Argument::Ours(target)].into_iter().collect();
+    if let Some(other) = other {
+        let Some(other) = argument(other)? else { return Ok(false) };
+        arguments.push(other);
+    }
     let given: Few<_> = arguments.iter().map(Argument::given).collect();
     let Some(dtype) = native_loop(op, &arguments, &given) else { return Ok(false) };
-    let fits = match given[1] {
-        Given::Array(array) => array.view().broadcast(target.shape()).is_some(),
+    let fits = match given.get(1) {
+        Some(Given::Array(array)) => array.view().broadcast(target.shape()).is_some(),
         _ => true,
     };
     if !fits || !can_cast(op.result(dtype), target.dtype(), Casting::SameKind) {
@@ -289,6 +312,21 @@ pub fn where_<'py>(
     native(py, Op::Select, &[condition, a, b])
 }
 
+/// An operation with nothing or `out` asked for besides; None where it is not native, or not common.
+fn called<'py>(
+    py: Python<'py>,
+    op: Op,
+    objects: &[&Bound<'py, PyAny>],
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(kwargs) = kwargs else { return native(py, op, objects) };
+    let out = if kwargs.len() == 1 { kwargs.get_item(intern!(py, "out"))? } else { None };
+    match out.as_ref().map(|out| out.cast_exact::<NdArray>()) {
+        Some(Ok(array)) if common_case_into(py, op, objects, array)? => Ok(out),
+        _ => Ok(None),
+    }
+}
+
 /// A universal function: NumPy's, on our arrays.
 #[pyclass(frozen, dict, name = "ufunc", module = "dappled")]
 pub struct Ufunc {
@@ -319,13 +357,12 @@ impl Ufunc {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        if let (Some(op), None) = (slf.get().op, kwargs)
-            && args.len() == op.arity()
-        {
-            let found = match (args.get_item(0)?, op.arity()) {
-                (only, 1) => native(py, op, &[&only])?,
-                (first, 2) => native(py, op, &[&first, &args.get_item(1)?])?,
+        let (py, op) = (slf.py(), slf.get().op);
+        if let Some(op) = op.filter(|op| op.arity() == args.len()) {
+            let first = args.get_borrowed_item(0)?;
+            let found = match op.arity() {
+                1 => called(py, op, &[&first], kwargs)?,
+                2 => called(py, op, &[&first, &*args.get_borrowed_item(1)?], kwargs)?,
                 _ => None,
             };
             if let Some(result) = found {

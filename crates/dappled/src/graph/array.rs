@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use dappled_kernels::element::bytes_of;
 use dappled_kernels::{Buffer, DType, Element, Scalar, View};
 
 use super::evaluate::{gathered, value};
 use super::layout::Layout;
-use super::memory::small_full;
+use super::memory::{small_full, small_memory};
 use super::node::{Arg, Node, State};
 use super::versions::{Loan, Versions};
 use super::{GraphError, Session};
@@ -45,6 +46,13 @@ impl Array {
     pub fn from_slice<T: Element>(session: &Session, shape: &[usize], elements: &[T]) -> Self {
         let base = View::c_order(T::DTYPE, shape);
         Self::whole(session, base, Buffer::from_slice(elements))
+    }
+
+    /// The same of few elements, in memory used before where there is some.
+    pub fn of_small<T: Element>(session: &Session, shape: &[usize], elements: &[T]) -> Self {
+        let memory = small_memory(size_of_val(elements));
+        memory.write().expect("nobody else has it").copy_from_slice(bytes_of(elements));
+        Self::whole(session, View::c_order(T::DTYPE, shape), memory)
     }
 
     /// An array whose elements lie in this memory, in C order, all of them on every rank.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dappled_kernels::{Buffer, Scalar};
+use dappled_kernels::{Buffer, Scalar, Usage};
 
 use super::system;
 
@@ -14,8 +14,6 @@ pub(super) struct Freed {
     kept: Mutex<Kept>,
     /// So many bytes are kept at most.
     limit: AtomicUsize,
-    made: AtomicU64,
-    reused: AtomicU64,
 }
 
 /// Memory that is kept, by the time when it was freed.
@@ -31,6 +29,7 @@ struct Kept {
 impl Kept {
     fn add(&mut self, buffer: Buffer) {
         self.now += 1;
+        buffer.set_aside(true);
         self.bytes += buffer.len();
         self.by_len.entry(buffer.len()).or_default().push(self.now);
         self.by_time.insert(self.now, buffer);
@@ -40,7 +39,7 @@ impl Kept {
     fn take(&mut self, len: usize) -> Option<Buffer> {
         let time = self.by_len.get_mut(&len)?.pop()?;
         self.bytes -= len;
-        self.by_time.remove(&time)
+        self.by_time.remove(&time).inspect(|buffer| buffer.set_aside(false))
     }
 
     /// Lets the oldest go until no more than so many bytes are left.
@@ -62,14 +61,19 @@ impl Kept {
     }
 }
 
-/// What was done with memory so far.
+/// What was done with memory so far, by all threads of this process: not what NumPy or somebody else
+/// has made and owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryStats {
-    /// Arrays that got fresh memory.
+    /// Pieces of fresh memory, for arrays and for what is needed to compute them.
     pub made: u64,
     /// Arrays that got memory used before.
     pub reused: u64,
-    /// Bytes kept for reuse.
+    /// Bytes in use now.
+    pub live: u64,
+    /// The most bytes that were in use at once.
+    pub peak: u64,
+    /// Bytes kept for reuse, not in use.
     pub kept: u64,
 }
 
@@ -82,17 +86,53 @@ pub(super) const WORTH: usize = 1 << 18;
 /// So many small pieces a thread keeps: a chain of operations uses few at a time.
 const FEW: usize = 8;
 
+/// After so many reuses a thread tells of them.
+const OFTEN: u64 = 64;
+
+/// How often memory was reused, as far as threads have told.
+static REUSED: AtomicU64 = AtomicU64::new(0);
+
+/// Small memory that a thread keeps.
+struct Small {
+    kept: Vec<Buffer>,
+    /// How often some was reused, not told yet: telling each time would cost as much as taking it.
+    reused: u64,
+}
+
 thread_local! {
-    static SMALL: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
+    static SMALL: RefCell<Small> = const { RefCell::new(Small { kept: Vec::new(), reused: 0 }) };
+}
+
+impl Small {
+    fn take(&mut self, len: usize) -> Option<Buffer> {
+        let at = self.kept.iter().rposition(|buffer| buffer.len() == len)?;
+        self.reused += 1;
+        if self.reused == OFTEN {
+            self.tell();
+        }
+        Some(self.kept.swap_remove(at))
+    }
+
+    fn tell(&mut self) {
+        REUSED.fetch_add(std::mem::take(&mut self.reused), Ordering::Relaxed);
+    }
+
+    /// The bytes that it keeps, having told what it reused.
+    fn bytes(&mut self) -> usize {
+        self.tell();
+        self.kept.iter().map(Buffer::len).sum()
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        self.tell();
+    }
 }
 
 /// Small memory of this length; what is in it is of no meaning.
 pub(super) fn small_memory(len: usize) -> Buffer {
-    let used = SMALL.try_with(|kept| {
-        let mut kept = kept.borrow_mut();
-        let at = kept.iter().rposition(|buffer| buffer.len() == len)?;
-        Some(kept.swap_remove(at))
-    });
+    let used = SMALL.try_with(|small| small.borrow_mut().take(len));
     used.ok().flatten().unwrap_or_else(|| Buffer::zeroed(len))
 }
 
@@ -109,8 +149,8 @@ pub(super) fn keep_small(buffer: Buffer) {
         return;
     }
     // While a thread ends there is nothing to keep it in.
-    let _ = SMALL.try_with(|kept| {
-        let mut kept = kept.borrow_mut();
+    let _ = SMALL.try_with(|small| {
+        let kept = &mut small.borrow_mut().kept;
         if kept.len() == FEW {
             kept.remove(0);
         }
@@ -123,9 +163,7 @@ impl Freed {
     pub fn new(ranks: u64) -> Self {
         let limit =
             system::memory().map_or(1 << 30, |memory| memory.total / PART) / ranks.max(1) as usize;
-        let limit = AtomicUsize::new(limit);
-        let (made, reused) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { kept: Mutex::default(), limit, made, reused }
+        Self { kept: Mutex::default(), limit: AtomicUsize::new(limit) }
     }
 
     /// Memory of this length; what is in it is of no meaning.
@@ -134,8 +172,7 @@ impl Freed {
             return small_memory(len);
         }
         let used = self.kept().take(len);
-        let counter = if used.is_some() { &self.reused } else { &self.made };
-        counter.fetch_add(1, Ordering::Relaxed);
+        REUSED.fetch_add(used.is_some().into(), Ordering::Relaxed);
         used.unwrap_or_else(|| {
             self.release_for(len);
             Buffer::zeroed(len)
@@ -176,9 +213,10 @@ impl Freed {
     }
 
     pub fn stats(&self) -> MemoryStats {
-        let kept = self.kept().bytes as u64;
-        let [made, reused] = [&self.made, &self.reused].map(|count| count.load(Ordering::Relaxed));
-        MemoryStats { made, reused, kept }
+        let small = SMALL.try_with(|small| small.borrow_mut().bytes()).unwrap_or(0) as u64;
+        let (large, Usage { made, live, peak }) = (self.kept().bytes as u64, Usage::now());
+        let reused = REUSED.load(Ordering::Relaxed);
+        MemoryStats { made, reused, live: live.saturating_sub(small), peak, kept: large + small }
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -199,14 +237,13 @@ mod tests {
         let buffers = sizes.map(|size| freed.memory(size * WORTH));
         let starts = buffers.each_ref().map(Buffer::as_ptr);
         buffers.into_iter().for_each(|buffer| freed.keep(buffer));
-        assert_eq!(freed.stats(), MemoryStats { made: 3, reused: 0, kept: 4 * WORTH as u64 });
+        assert_eq!(freed.kept().bytes, 4 * WORTH);
         let newest = freed.memory(WORTH);
         assert_eq!(newest.as_ptr(), starts[1]);
         freed.keep(Buffer::zeroed(2 * WORTH));
         // The first of all had to go.
-        assert_eq!(freed.stats().kept, 4 * WORTH as u64);
-        assert_eq!(freed.stats().reused, 1);
+        assert_eq!(freed.kept().bytes, 4 * WORTH);
         freed.set_limit(0);
-        assert_eq!(freed.stats().kept, 0);
+        assert_eq!(freed.kept().bytes, 0);
     }
 }

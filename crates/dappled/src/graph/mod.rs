@@ -10,13 +10,14 @@
 //! ```text
 //! array, versions   the array: a view of a box that holds the current version
 //! resolve, map      an operation: dtype, shape, layout, then a node
-//! quick, small      a small one, computed at once; element: one element
+//! quick, small      a small one, computed at once; element: one element; quick_take, quick_arg
 //! assign, outside   a write
 //! fold              a reduction of memory that is whole; spread_fold: of pieces
 //! lies              where values in pieces lie, and what this rank has of them
 //! spread_sum, relay the parts of float sums; what is taken one by one, from rank to rank
 //! quick_fold        of a small array that is ready; moments: means and variances
 //! scan, search      running totals; where an extreme is
+//! product           of two matrices, by a library
 //! random            random arrays, by the places of their elements
 //! fuse              pending nodes as one program
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
@@ -56,8 +57,11 @@ mod outside;
 mod padding;
 mod pending;
 mod place;
+mod product;
 mod quick;
+mod quick_arg;
 mod quick_fold;
+mod quick_take;
 mod random;
 mod relay;
 mod reshape;
@@ -84,7 +88,10 @@ pub use memory::MemoryStats;
 pub use moments::{Moment, MomentOf};
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
-pub use quick::{Beside, quick_alike, quick_over};
+pub use product::{Multiply, product};
+pub use quick::{Beside, quick_alike, quick_into, quick_over};
+pub use quick_arg::quick_arg;
+pub use quick_take::{elements, quick_take};
 pub use resolve::{Given, common, loop_dtype, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
 pub use session::{Limits, Session};
 pub use versions::Loan;

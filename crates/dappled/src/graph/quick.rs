@@ -5,6 +5,7 @@ use dappled_kernels::element::word_bytes;
 use dappled_kernels::{Buffer, DType, Flags, Kind, Op, Scalar, View, apply};
 
 use super::memory::{keep_small, small_memory};
+use super::node::Node;
 use super::notice::Request;
 use super::small::collected;
 use super::{Array, Given, GraphError};
@@ -60,18 +61,29 @@ pub fn quick_alike(op: Op, array: &Array, beside: Beside<'_>) -> Result<Option<A
 
 /// The same written over the array; false if this is not the commonest case.
 pub fn quick_over(op: Op, target: &Array, beside: Beside<'_>) -> Result<bool, GraphError> {
-    let view = target.view();
+    quick_into(op, target, target, beside)
+}
+
+/// The same written into an array of its shape; false if this is not the commonest case.
+pub fn quick_into(
+    op: Op,
+    target: &Array,
+    array: &Array,
+    beside: Beside<'_>,
+) -> Result<bool, GraphError> {
+    let (view, dtype) = (target.view(), array.dtype());
     // There are cheaper powers, and some that raise instead of writing; of complex numbers see
     // `unfused`.
-    let other = op == Op::Power || view.dtype.kind() == Kind::Complex;
+    let other = op == Op::Power || dtype.kind() == Kind::Complex;
     if other
+        || view.shape != array.view().shape
         || !view.is_contiguous()
-        || !op.has_loop(view.dtype)
-        || op.result(view.dtype) != view.dtype
+        || !op.has_loop(dtype)
+        || op.result(dtype) != view.dtype
     {
         return Ok(false);
     }
-    let Some(out) = memory_of(op, op.numpy_name(), target, beside)? else { return Ok(false) };
+    let Some(out) = memory_of(op, op.numpy_name(), array, beside)? else { return Ok(false) };
     let (start, bytes) = (view.offset, view.len() * view.dtype.itemsize());
     let written = target.versions.with_writable(|memory| {
         memory.write().ok()?[start..start + bytes].copy_from_slice(&out.read().ok()?);
@@ -110,74 +122,111 @@ fn memory_of(
     if len == 0 || len > session.limits().at_once {
         return Ok(None);
     }
-    let Some((memory, offset)) = plain_memory(array, view)? else { return Ok(None) };
     let out = small_memory(len * op.result(dtype).itemsize());
-    let here = Here { op, dtype, memory: &memory, offset, out: &out };
+    let here = Here { op, dtype, len, out: &out };
     let flags = match beside {
-        Beside::Nothing => here.alone(len)?,
-        Beside::After(value) => here.number(len, value, false)?,
-        Beside::Before(value) => here.number(len, value, true)?,
-        Beside::Array(other) => match plain_memory(other, view)? {
-            Some((second, offset)) => here.pair(len, &second, offset)?,
-            None => return Ok(None),
-        },
+        Beside::Nothing => with_plain(array, |memory| Ok(Some(here.alone(memory)?))),
+        Beside::After(value) => {
+            with_plain(array, |memory| Ok(Some(here.number(memory, value, false)?)))
+        }
+        Beside::Before(value) => {
+            with_plain(array, |memory| Ok(Some(here.number(memory, value, true)?)))
+        }
+        Beside::Array(other) => {
+            with_both(array, other, view, |first, second| Ok(Some(here.pair(first, second)?)))
+        }
     };
+    let Some(flags) = flags? else { return Ok(None) };
     session.notices().add(name, flags, None);
     Ok(Some(out))
 }
 
-/// The elements of an array that is like a view, or is repeated to it, in C order, and where they
-/// begin: its memory where it lies so, else a copy. None if it is not here, or if results would not
-/// be in C order.
-fn plain_memory(array: &Array, like: &View) -> Result<Option<(Buffer, usize)>, GraphError> {
-    let view = array.view();
-    if view.dtype != like.dtype {
+/// Elements in C order: the memory that they are in, and where they begin.
+pub(super) type Plain<'a> = (&'a Buffer, usize);
+
+/// Looks at the elements of an array in C order: where they lie so in its memory, else in a copy. None
+/// if it is not here, or if results would not be in C order.
+pub(super) fn with_plain<T>(
+    array: &Array,
+    look: impl FnOnce(Plain<'_>) -> Result<Option<T>, GraphError>,
+) -> Result<Option<T>, GraphError> {
+    array.versions.with_current(|node| in_node(node, array.view(), array.view(), look))
+}
+
+/// The same with those of a second array, which is like a view, or is repeated to it. Nobody is
+/// waited for with one of them in hand.
+pub(super) fn with_both<T>(
+    array: &Array,
+    other: &Array,
+    like: &View,
+    look: impl FnOnce(Plain<'_>, Plain<'_>) -> Result<Option<T>, GraphError>,
+) -> Result<Option<T>, GraphError> {
+    array.versions.with_current(|node| {
+        in_node(node, array.view(), array.view(), |first| {
+            let look = |second: Plain<'_>| look(first, second);
+            if array.shares(other) {
+                return in_node(node, other.view(), like, look);
+            }
+            let found =
+                other.versions.try_with_current(|node| in_node(node, other.view(), like, look));
+            found.unwrap_or(Ok(None))
+        })
+    })
+}
+
+fn in_node<T>(
+    node: &Node,
+    view: &View,
+    like: &View,
+    look: impl FnOnce(Plain<'_>) -> Result<Option<T>, GraphError>,
+) -> Result<Option<T>, GraphError> {
+    let Some(memory) = node.whole_memory().filter(|_| view.dtype == like.dtype) else {
         return Ok(None);
-    }
-    let memory = || array.versions.with_current(|node| node.whole_memory().cloned());
+    };
     if view.shape == like.shape && view.is_contiguous() {
-        let Some(memory) = memory() else { return Ok(None) };
         let aligned = (memory.as_ptr().addr() + view.offset).is_multiple_of(view.dtype.itemsize());
-        return Ok(aligned.then_some((memory, view.offset)));
+        return if aligned { look((memory, view.offset)) } else { Ok(None) };
     }
     let Some(seen) = view.broadcast(&like.shape) else { return Ok(None) };
     // Which loop NumPy runs for complex numbers depends on how they lie.
     if view.dtype.kind() == Kind::Complex || memory_order(&[&seen], seen.shape.len()).is_some() {
         return Ok(None);
     }
-    let Some(memory) = memory() else { return Ok(None) };
-    Ok(Some((collected(&memory, &seen)?, 0)))
+    look((&collected(memory, &seen)?, 0))
 }
 
 /// An operation on memory that is here.
 struct Here<'a> {
     op: Op,
     dtype: DType,
-    memory: &'a Buffer,
-    offset: usize,
+    len: usize,
     out: &'a Buffer,
 }
 
 impl Here<'_> {
-    fn alone(&self, len: usize) -> Result<Flags, RunError> {
-        let memory = self.memory.read()?;
-        self.apply(&[self.elements(&memory, self.offset, len)])
+    fn alone(&self, (memory, offset): Plain<'_>) -> Result<Flags, RunError> {
+        let memory = memory.read()?;
+        self.apply(&[self.elements(&memory, offset)])
     }
 
-    fn pair(&self, len: usize, second: &Buffer, offset: usize) -> Result<Flags, RunError> {
-        let (first, second) = (self.memory.read()?, second.read()?);
-        let first = self.elements(&first, self.offset, len);
-        self.apply(&[first, self.elements(&second, offset, len)])
+    fn pair(&self, first: Plain<'_>, second: Plain<'_>) -> Result<Flags, RunError> {
+        let (memory, other) = (first.0.read()?, second.0.read()?);
+        self.apply(&[self.elements(&memory, first.1), self.elements(&other, second.1)])
     }
 
     /// With a number, repeated for a part of the array at a time.
-    fn number(&self, len: usize, number: Scalar, before: bool) -> Result<Flags, RunError> {
-        let (memory, mut out) = (self.memory.read()?, self.out.write()?);
+    fn number(
+        &self,
+        (memory, offset): Plain<'_>,
+        number: Scalar,
+        before: bool,
+    ) -> Result<Flags, RunError> {
+        let (memory, mut out) = (memory.read()?, self.out.write()?);
         let (item, result) = (self.dtype.itemsize(), self.op.result(self.dtype).itemsize());
         let mut room = [0u64; ROOM / 8];
-        let room = &mut word_bytes(&mut room)[..ROOM.min(len * item)];
+        let room = &mut word_bytes(&mut room)[..ROOM.min(self.len * item)];
         number.fill(room);
-        let parts = self.elements(&memory, self.offset, len).chunks(ROOM);
+        let parts = self.elements(&memory, offset).chunks(ROOM);
         let mut flags = Flags::NONE;
         for (part, out) in parts.zip(out.chunks_mut(ROOM / item * result)) {
             let number = &room[..part.len()];
@@ -187,8 +236,8 @@ impl Here<'_> {
         Ok(flags)
     }
 
-    fn elements<'b>(&self, memory: &'b [u8], offset: usize, len: usize) -> &'b [u8] {
-        &memory[offset..offset + len * self.dtype.itemsize()]
+    fn elements<'b>(&self, memory: &'b [u8], offset: usize) -> &'b [u8] {
+        &memory[offset..offset + self.len * self.dtype.itemsize()]
     }
 
     fn apply(&self, args: &[&[u8]]) -> Result<Flags, RunError> {

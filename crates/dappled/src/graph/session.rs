@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::hash::Hash;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -53,7 +54,28 @@ impl Default for Limits {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Session(Arc<Shared>);
+pub struct Session(Held);
+
+/// How a session is held.
+#[derive(Clone)]
+enum Held {
+    Counted(Arc<Shared>),
+    /// Until the program ends: every array has one, and counting them takes a part of the time of a
+    /// small operation.
+    Forever(&'static Shared),
+}
+
+impl Deref for Held {
+    type Target = Shared;
+
+    #[inline]
+    fn deref(&self) -> &Shared {
+        match self {
+            Held::Counted(shared) => shared,
+            Held::Forever(shared) => shared,
+        }
+    }
+}
 
 struct Shared {
     fabric: Box<dyn Fabric>,
@@ -78,7 +100,7 @@ impl Session {
     /// The same, with other limits between small and large arrays.
     pub fn with_limits(fabric: Box<dyn Fabric>, limits: Limits) -> Self {
         let freed = Arc::new(Freed::new(fabric.size()));
-        Self(Arc::new(Shared {
+        Self(Held::Counted(Arc::new(Shared {
             fabric,
             limits,
             ways: Ways::default(),
@@ -88,7 +110,15 @@ impl Session {
             known: Known::default(),
             notices: Notices::default(),
             pending: Pending::default(),
-        }))
+        })))
+    }
+
+    /// The same for the only session of a program, which is never given back.
+    pub fn forever(self) -> Self {
+        match self.0 {
+            Held::Counted(shared) => Self(Held::Forever(&**Box::leak(Box::new(shared)))),
+            forever => Self(forever),
+        }
     }
 
     /// The same, with the lowest limits and the oldest CPU variant that any rank asks for: whole
@@ -187,10 +217,11 @@ impl Session {
     pub fn exchange(&self, what: &str, sends: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, GraphError> {
         let tag = self.next(what, (what, "to each"), String::new)?;
         let own = self.fabric().rank();
-        let mut to_others: Sends = (0..).zip(sends).collect();
+        let mut to_others: Vec<(u64, Vec<u8>)> = (0..).zip(sends).collect();
         let (_, kept) = to_others.remove(own as usize);
         let awaited = to_others.iter().map(|&(peer, _)| (peer, None)).collect();
-        let received = self.fabric().start(tag, to_others, awaited).wait();
+        let sent: Sends = to_others.into_iter().map(|(peer, bytes)| (peer, bytes.into())).collect();
+        let received = self.fabric().start(tag, sent, awaited).wait();
         let mut all = received.map_err(RunError::from)?;
         all.insert(own as usize, kept);
         Ok(all)

@@ -1,7 +1,7 @@
 //! The box: what an array is now. Views share it; a write makes the next version.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use dappled_kernels::Buffer;
 
@@ -62,6 +62,16 @@ impl Versions {
     #[inline]
     pub fn with_current<T>(&self, look: impl FnOnce(&Node) -> T) -> T {
         look(&self.locked())
+    }
+
+    /// The same, unless somebody else does: who holds one box does not wait for another.
+    #[inline]
+    pub fn try_with_current<T>(&self, look: impl FnOnce(&Node) -> T) -> Option<T> {
+        match self.current.try_lock() {
+            Ok(current) => Some(look(&current)),
+            Err(TryLockError::Poisoned(current)) => Some(look(&current.into_inner())),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// The memory, if all of it is here and may be written as it is: nobody else needs the current

@@ -1,0 +1,115 @@
+//! A tile that one compiled loop does, all operands of which lie straight: they are looked at once,
+//! and then each tile is a few additions and a call.
+
+use smallvec::SmallVec;
+
+use super::Machine;
+use crate::bind::Bound;
+use crate::execute::Interpreter;
+use crate::lane::Lane;
+use crate::plan::{LoopStage, Plan, Read, Stage, Write};
+use crate::space::{Extent, Run, Space};
+use crate::tiles::{SHORT_ROW, Tile};
+
+/// Where a loop's operands are in every tile.
+pub(super) struct Straight<'a> {
+    stage: &'a LoopStage,
+    reads: SmallVec<[Line<'a>; 8]>,
+    /// The outputs, where all are written in place.
+    writes: Option<SmallVec<[Line<'a>; 2]>>,
+    /// Is its only result the value?
+    is_value: bool,
+}
+
+/// Elements one after the other along each row, or one element for each row, or for all.
+enum Line<'a> {
+    Row(Lane<'a>),
+    One(*mut u8),
+}
+
+impl Line<'_> {
+    #[inline]
+    fn start(&self, run: Run) -> *mut u8 {
+        match self {
+            Self::Row(lane) => lane.start(run),
+            Self::One(start) => *start,
+        }
+    }
+}
+
+type Operands = SmallVec<[*mut u8; 16]>;
+
+impl<'a> Straight<'a> {
+    pub fn new(
+        code: &'a Interpreter,
+        bound: &Bound<'_>,
+        space: &'a Space,
+        plan: &'a Plan,
+    ) -> Option<Self> {
+        let [Stage::Loop(stage)] = &plan.stages[..] else { return None };
+        if space.deep > 1 || space.row() < SHORT_ROW || stage.writes.is_empty() {
+            return None;
+        }
+        let inputs = code.program.inputs.len();
+        let read = |read: &Read| match read.from.slot.checked_sub(inputs) {
+            Some(constant) => {
+                let constant = code.program.constants.get(constant)?;
+                read.repeated.then(|| Line::One(constant.bytes().as_ptr().cast_mut()))
+            }
+            None => {
+                let lane = bound.input(space, read.from.slot);
+                (read.repeated || lane.is_straight()).then_some(Line::Row(lane))
+            }
+        };
+        let reads = stage.reads.iter().map(read).collect::<Option<_>>()?;
+        let write = |write: &Write| {
+            let output = write.direct.filter(|&at| bound.has_outputs() && !bound.shared[at])?;
+            let lane = bound.output(space, output);
+            lane.is_straight().then_some(Line::Row(lane))
+        };
+        let writes = stage.writes.iter().map(write).collect();
+        let first = plan.outputs.first().map(|output| output.slot);
+        let is_value = stage.writes.len() == 1 && first == Some(stage.writes[0].to.slot);
+        Some(Self { stage, reads, writes, is_value })
+    }
+
+    fn operands(&self, run: Run) -> Operands {
+        self.reads.iter().map(|line| line.start(run)).collect()
+    }
+
+    /// Can it do these indices?
+    fn fits(&self, extent: &Extent) -> bool {
+        extent.first.len == extent.len() && extent.len() >= self.stage.code.least()
+    }
+}
+
+impl Machine<'_> {
+    /// Computes a tile into its outputs; false, with nothing done, where that is not so simple.
+    pub(super) fn run_straight(&mut self, tile: &mut Tile) -> bool {
+        let extent = tile.extent();
+        let Some(straight) = &self.straight else { return false };
+        let Some(writes) = straight.writes.as_ref().filter(|_| straight.fits(extent)) else {
+            return false;
+        };
+        let mut operands = straight.operands(extent.first);
+        operands.extend(writes.iter().map(|line| line.start(extent.first)));
+        // SAFETY: pointers to as many elements as the tile has, in one row of each operand, or to
+        // one element where it is repeated: inside claimed buffers, or constants. Only the holder
+        // of the tile writes the outputs, which are no inputs.
+        unsafe { straight.stage.code.call(&operands, extent.len()) };
+        true
+    }
+
+    /// Computes these indices into the register of the only result; false as above.
+    pub(super) fn value_straight(&mut self, extent: &Extent) -> bool {
+        let fits = |straight: &&Straight<'_>| straight.is_value && straight.fits(extent);
+        let Some(straight) = self.straight.as_ref().filter(fits) else { return false };
+        let write = &straight.stage.writes[0];
+        let mut operands = straight.operands(extent.first);
+        let bytes = extent.len() * write.to.itemsize;
+        operands.push(self.slots[write.to.slot].bytes_mut(bytes).as_mut_ptr());
+        // SAFETY: as above, the output being a register of this stage alone.
+        unsafe { straight.stage.code.call(&operands, extent.len()) };
+        true
+    }
+}
