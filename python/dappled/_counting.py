@@ -57,10 +57,13 @@ def _count_on_ranks(x: Any, weights: Any, minlength: int) -> Any:
     low, high = int(x.min()), int(x.max())
     if low < 0:
         raise ValueError("'list' argument must have no negative elements")
-    piece = _rows.rows(x)
-    weigh = None if weights is None else _rows.rows(asarray(weights))
-    counts = numpy.bincount(piece, weigh, max(high + 1, minlength))
-    return summed(counts)
+    piece, length = _rows.read_rows(x), max(high + 1, minlength)
+    if weights is None and length <= _MOST:
+        return summed(core.count_numbers(piece.astype(numpy.int64, copy=False), 0, length))
+    if weights is None:
+        return summed(numpy.bincount(piece, None, length))
+    counts = numpy.bincount(piece, _rows.rows(asarray(weights)), length)
+    return summed(counts.astype(float, copy=False))  # of none NumPy gives whole numbers
 
 
 def summed(counts: Any) -> Any:
@@ -68,6 +71,9 @@ def summed(counts: Any) -> Any:
     ranks = core.ranks()
     if ranks == 1:
         return core.wrap(counts, True)
+    if counts.ndim == 1 and counts.dtype.kind in "iu":  # in any order
+        parts = numpy.split(counts, _rows.starts(len(counts))[1:-1])
+        return _rows.from_rows(sum(_rows.sent("counts", parts)), len(counts))
     pieces = Distribution((ranks, *counts.shape), "b" + "n" * counts.ndim, nprocs=ranks)
     parts = core.from_piece(pieces, _rows.solid(counts[None]), True)
     return core.reduce(parts, "add", 0, counts.dtype)
@@ -129,7 +135,9 @@ def _histogram(a: Any, bins: Any, edges: Any, weights: Any) -> Any:
         if not equal or a.dtype != float or edges.dtype != float:
             return NotImplemented
         return core.wrap(core.count_between(plain(a), edges), True)
-    piece = _rows.rows(a.reshape(-1))
+    piece = _rows.read_rows(a.reshape(-1))
+    if equal and weights is None and a.dtype == float and edges.dtype == float:
+        return summed(core.count_between(piece, edges))
     weigh = None if weights is None else _rows.rows(asarray(weights).reshape(-1))
     over = bins if equal else edges
     counts, _ = agreed(lambda: numpy.histogram(piece, over, ends, weights=weigh))

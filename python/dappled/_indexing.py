@@ -135,7 +135,7 @@ def _taken(parsed: Key) -> Any:
         return core.wrap(numpy.empty((*parsed.shape, *rest), array.dtype))
     blocks = core.placed("b" * len(parsed.shape), parsed.shape)
     numbers = _flat(parsed, parsed.numbers)
-    found = _rows.taken(_rows.rows(array), len(array), numbers.reshape(-1))
+    found = _rows.taken(_rows.read_rows(array), len(array), numbers.reshape(-1))
     shape = (*parsed.shape, *rest)
     grid = (*blocks.grid_shape, *(1 for _ in rest))
     made = Distribution(shape, "b" * len(parsed.shape) + "n" * len(rest), grid_shape=grid)
@@ -189,7 +189,7 @@ def _put(parsed: Key, value: Any, write: Any) -> None:
     if value is None or not value.ndim:
         given = None if value is None else core.unwrap(value)
     else:
-        given = way.there(_rows.rows(value.reshape(size, *rest)))
+        given = way.there(_rows.read_rows(value.reshape(size, *rest)))
     piece = _rows.rows(array)
     write(piece, asked, given)
     made = core.from_piece(_rows.row_blocks(array.shape), piece, True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy
 
 from dappled._array import core, ndarray
 from dappled._creation import asarray
-from dappled._threads import LARGE, as_bytes, plain, readable, unwritten
+from dappled._threads import LARGE, as_bytes, each, plain, readable, shares, unwritten
 
 
 def is_large(array: Any) -> bool:
@@ -20,6 +21,8 @@ def is_large(array: Any) -> bool:
 def getitem(array: Any, key: Any) -> Any:
     """What a mask or an array of numbers selects, in one process; NotImplemented if NumPy is to."""
     key = key[0] if type(key) is tuple and len(key) == 1 else key
+    if type(key) is tuple and is_large(array):
+        return _parts_of_rows(array, key)
     if not isinstance(key, ndarray) or not (is_large(array) and is_large(key)):
         return NotImplemented
     if key.dtype == bool and key.shape == array.shape:
@@ -28,10 +31,22 @@ def getitem(array: Any, key: Any) -> Any:
     return _rows_of(array, key) if key.dtype.kind in "iu" else NotImplemented
 
 
-def places(mask: Any) -> Any:
-    """The places that a mask chooses, in NumPy's array."""
-    made = numpy.empty(core.count_chosen(mask), numpy.int64)
-    core.places(mask, made)
+def _parts_of_rows(array: Any, key: tuple[Any, ...]) -> Any:
+    """Slices of rows by their numbers, by NumPy on all threads."""
+    first, *others = key
+    numbered = isinstance(first, ndarray) and first.dtype.kind in "iu" and first.ndim == 1
+    if not numbered or len(key) > array.ndim or not all(type(one) is slice for one in others):
+        return NotImplemented
+    memory, numbers = core.unwrap(array), plain(first)
+    rest = memory[(slice(0), *others)].shape[1:]
+    if len(numbers) * math.prod(rest) < LARGE or not memory.flags.c_contiguous:
+        return NotImplemented  # what NumPy makes lies as the array does
+    made, rows = unwritten((len(numbers), *rest), array.dtype)
+
+    def part(share: slice) -> None:
+        rows[share] = memory[(numbers[share], *others)]
+
+    each(part, shares(len(numbers)))
     return made
 
 

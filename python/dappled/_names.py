@@ -44,7 +44,7 @@ CHAPTERS = {
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
     "_products": "dot inner trace vdot",
     "_texts": "loadtxt savetxt",
-    "_ranking": "median unique",
+    "_ranking": "median percentile quantile unique",
     "_searching": "digitize searchsorted",
     "_sorting": "argpartition argsort lexsort partition sort",
     "_taking": """

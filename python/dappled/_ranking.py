@@ -1,4 +1,4 @@
-"""What follows from the order of elements: unique, median.
+"""What follows from the order of elements: unique, median, quantile, percentile.
 
 Where arrays are in pieces these are NumPy's own steps over our arrays, which sort and choose in
 pieces. In one process a median is selected: a sample says between which two values it is, and all
@@ -15,12 +15,12 @@ import numpy
 
 from dappled import _rows
 from dappled._array import core, is_moved, ndarray, ufuncs
-from dappled._large import is_large, places
+from dappled._large import is_large
 from dappled._native import native
 from dappled._piecewise import in_pieces
 from dappled._rebind import rewrapped
 from dappled._sorting import sort
-from dappled._threads import each, plain, shares
+from dappled._threads import each, places, plain, shares
 
 # Elements of a sample, and how many ranks in it to each side the wanted one may be.
 _SAMPLE = 1 << 14
@@ -63,10 +63,31 @@ def _unique_on_ranks(
     steps = _numpys(numpy.unique)
     if several:
         return steps(ar, index, inverse, counts, axis, equal_nan=equal_nan)
+    if ar.dtype.kind in "iu" and ar.dtype != numpy.uint64:
+        found = _numbers_there(ar.reshape(-1))
+        if found is not None:
+            return found
     # Each rank's own first, that there is less to send.
     own = numpy.unique(_rows.rows(ar.reshape(-1)), equal_nan=equal_nan)
     found = steps(_rows.joined_rows(own), return_index=True, equal_nan=equal_nan)[0]
     return _with_first(found, ar.reshape(-1), equal_nan)
+
+
+def _numbers_there(row: Any) -> Any:
+    """Whole numbers that are there, found by counting; None where they are too far apart."""
+    values = _rows.read_rows(row).astype(numpy.int64, copy=False)
+    own = numpy.array(core.extent(values) or (), numpy.int64)
+    ends = numpy.concatenate(
+        [numpy.frombuffer(one, numpy.int64) for one in core.gather("extents", own.tobytes())]
+    )
+    if not len(ends) or int(ends.max()) - int(ends.min()) >= len(row):
+        return None
+    low, length = int(ends.min()), int(ends.max() - ends.min()) + 1
+    there = core.count_numbers(values, low, length) != 0
+    starts = _rows.starts(length)
+    parts = _rows.sent("numbers that are there", numpy.split(there, starts[1:-1]))
+    found = places(functools.reduce(numpy.logical_or, parts)) + (low + starts[core.rank()])
+    return _rows.joined_rows(found.astype(row.dtype, copy=False))
 
 
 def _with_first(found: Any, row: Any, equal_nan: Any) -> Any:
@@ -106,7 +127,10 @@ def median(
     if not isinstance(a, ndarray) or not a.size or a.ndim == 0:
         return NotImplemented
     if core.ranks() > 1 and in_pieces(a) and is_moved(a.dtype):
-        return _numpys(numpy.median)(a, axis, out, overwrite_input, keepdims)
+        all_of_it = axis is None and out is None and not keepdims and a.dtype.char in "dfilq"
+        found = _median_on_ranks(a.reshape(-1)) if all_of_it else None
+        steps = _numpys(numpy.median)
+        return steps(a, axis, out, overwrite_input, keepdims) if found is None else found
     if core.ranks() > 1 and overwrite_input:  # NumPy may only read what every rank has
         return median(a, axis, out, False, keepdims)
     if not is_large(a) or out is not None or keepdims or a.dtype.kind not in "iuf":
@@ -114,25 +138,47 @@ def median(
     if axis is None or a.ndim == 1:
         right = axis in (None, 0, -1) and a.dtype.char in "dfilq"
         return _median_of_all(a) if right else NotImplemented
-    return _median_along(a, axis) if isinstance(axis, int) else NotImplemented
+    return _along(a, axis, lambda rows: numpy.median(rows, -1, overwrite_input=True))
 
 
-def _median_along(a: Any, axis: int) -> Any:
-    """Of each line, on all threads; lines are put in a row first, some at a time."""
-    if not -a.ndim <= axis < a.ndim:
+def _quantile(function: Any, a: Any, q: Any, axis: Any, options: dict[str, Any]) -> Any:
+    """`quantile` or `percentile` of each line of a large array, on all threads."""
+    if core.ranks() > 1:
+        return _numpys(function)(a, q, axis, **options)
+    rare = options.keys() - {"overwrite_input", "method"}
+    lines = is_large(a) and a.ndim > 1 and a.size and a.dtype.kind in "iuf"
+    if rare or not lines or isinstance(q, ndarray):
+        return NotImplemented
+    known = {**options, "overwrite_input": True}
+    return _along(a, axis, lambda rows: function(rows, q, -1, **known))
+
+
+@native(numpy.quantile)
+def quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
+    return _quantile(numpy.quantile, a, q, axis, options)
+
+
+@native(numpy.percentile)
+def percentile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
+    return _quantile(numpy.percentile, a, q, axis, options)
+
+
+def _along(a: Any, axis: Any, compute: Callable[[Any], Any]) -> Any:
+    """What comes of each line, on all threads; lines are put in a row first, some at a time."""
+    if type(axis) is not int or not -a.ndim <= axis < a.ndim:
         return NotImplemented
     memory = numpy.moveaxis(core.unwrap(a), axis, -1)
     rest = memory.shape[:-1]
-    like = numpy.median(numpy.empty(1, a.dtype))
-    made = numpy.empty(rest, like.dtype)
+    like = numpy.asarray(compute(numpy.ones(1, a.dtype)))
+    made = numpy.empty((*like.shape, *rest), like.dtype)
     longest = max(range(len(rest)), key=rest.__getitem__)
     few = max(_LINES, rest[longest] * _SAMPLE // a.size)
+    before = (slice(None),) * like.ndim
 
     def part(share: slice) -> None:
         for start in range(share.start, share.stop, few):
             key = (slice(None),) * longest + (slice(start, min(start + few, share.stop)),)
-            rows = numpy.array(memory[key], order="C")
-            made[key] = numpy.median(rows, -1, overwrite_input=True)
+            made[before + key] = compute(numpy.array(memory[key], order="C"))
 
     each(part, shares(rest[longest]))
     return core.wrap(made, True)
@@ -146,12 +192,44 @@ def _median_of_all(a: Any) -> Any:
     return NotImplemented if found is None else numpy.median(found)
 
 
+def _median_on_ranks(row: Any) -> Any:
+    """Selected: the few that are near it are sorted; None where a sample does not help."""
+    values, half = _rows.read_rows(row), len(row) // 2
+    wanted = [half] if len(row) % 2 else [half - 1, half]
+    step = max(1, len(row) // _SAMPLE)
+    sent = core.gather("a sample", numpy.ascontiguousarray(values[::step]).tobytes())
+    low, high = _around(numpy.concatenate([_read(one, row) for one in sent]), len(row), wanted)
+    if not low < high:
+        return None
+    before, nans, found = core.within(values, low, high)
+    sent = core.gather("counts", numpy.array([before, nans], numpy.int64).tobytes())
+    before, nans = numpy.sum([numpy.frombuffer(one, numpy.int64) for one in sent], axis=0)
+    near = _rows.joined_rows(found)
+    if nans:
+        return numpy.median(numpy.full(1, numpy.nan, row.dtype))
+    ranks = [rank - int(before) for rank in wanted]
+    if ranks[0] < 0 or ranks[-1] >= len(near):
+        return None
+    ordered = sort(near)
+    return numpy.median(numpy.array([ordered[rank] for rank in ranks]))
+
+
+def _read(bytes: bytes, like: Any) -> Any:
+    return numpy.frombuffer(bytes, like.dtype)
+
+
+def _around(sample: Any, length: int, wanted: list[int]) -> tuple[Any, Any]:
+    """Two values of a sample between which elements of these ranks should be."""
+    sample = numpy.sort(sample)
+    scale = len(sample) / length
+    low = sample[max(0, int(wanted[0] * scale) - _ASIDE)]
+    return low, sample[min(len(sample) - 1, int(wanted[-1] * scale) + _ASIDE)]
+
+
 def _selected(values: Any, wanted: list[int]) -> Any:
     """Elements by their ranks, or a NaN if there is one; None where a sample does not help."""
-    sample = numpy.sort(values[:: max(1, len(values) // _SAMPLE)])
-    scale = len(sample) / len(values)
-    low = sample[max(0, int(wanted[0] * scale) - _ASIDE)]
-    high = sample[min(len(sample) - 1, int(wanted[-1] * scale) + _ASIDE)]
+    sample = values[:: max(1, len(values) // _SAMPLE)]
+    low, high = _around(sample, len(values), wanted)
     if low == high:  # so many are equal that they are better counted than picked
         before, equal = (numpy.count_nonzero(found) for found in (values < low, values == low))
         sure = before <= wanted[0] and wanted[-1] < before + equal and not (values != values).any()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from dappled._array import core
-from dappled._threads import rows_at
+from dappled._threads import places, put_rows, rows_at
 from dappled.protocol import Distribution
 
 # Bounds that are compared with one by one, which takes less long than a search.
@@ -30,6 +30,15 @@ def starts(length: int) -> Any:
 def rows(array: Any) -> Any:
     """This rank's rows of an array, in memory that nobody else has."""
     return array.redistribute(row_blocks(array.shape)).local
+
+
+def read_rows(array: Any) -> Any:
+    """The same, to be read at once: where the array lies so, its own memory."""
+    if array.ndim == 1:
+        part, place = core.part(array, array.shape)
+        if place == row_blocks(array.shape):
+            return part
+    return rows(array)
 
 
 def own_start(length: int) -> int:
@@ -100,8 +109,7 @@ class Routes:
 
     def __init__(self, what: str, owners: Any) -> None:
         self._what = what
-        self._order = numpy.argsort(owners, kind="stable")  # a radix sort, of short numbers
-        counts = numpy.bincount(owners, minlength=core.ranks())
+        self._order, counts = _by_owner(owners)
         self._cuts = numpy.cumsum(counts)[:-1]
         self._came = numpy.zeros(0, int)
 
@@ -116,8 +124,17 @@ class Routes:
         parts = sent(self._what, numpy.split(answers, self._came))
         found = numpy.concatenate(parts)
         made = numpy.empty_like(found)
-        made[self._order] = found
+        put_rows(made, self._order, found)
         return made
+
+
+def _by_owner(owners: Any) -> tuple[Any, Any]:
+    """The numbers of the elements of each rank in turn, and how many each has."""
+    if core.ranks() > _FEW:
+        counts = numpy.bincount(owners, minlength=core.ranks())
+        return numpy.argsort(owners, kind="stable"), counts  # a radix sort, of short numbers
+    found = [places(owners == rank) for rank in range(core.ranks())]
+    return numpy.concatenate(found), [len(one) for one in found]
 
 
 def routes(what: str, numbers: Any, length: int) -> Routes:
@@ -139,5 +156,6 @@ def owners(bounds: Any, numbers: Any) -> Any:
 def taken(piece: Any, length: int, numbers: Any) -> Any:
     """Rows of an array by their numbers: `piece` has this rank's of so many. Collective."""
     way = routes("rows by number", numbers, length)
-    asked = way.there(numbers) - own_start(length)
+    short = numpy.uint32 if length <= 1 << 32 else numpy.int64  # half as much to send
+    asked = way.there(numbers.astype(short)).astype(numpy.int64) - own_start(length)
     return way.back(rows_at(piece, asked))

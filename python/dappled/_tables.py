@@ -118,13 +118,13 @@ REBOUND_ON_RANKS = _words(
     ix_ kaiser linalg.cond linalg.cross linalg.diagonal linalg.matmul linalg.matrix_power
     linalg.matrix_rank linalg.matrix_transpose linalg.outer linalg.tensordot linalg.trace
     linalg.vecdot linspace logspace mask_indices nanargmax nanargmin nanpercentile nanquantile
-    percentile polyfit polynomial.chebyshev.chebval polynomial.chebyshev.chebval2d
+    polyfit polynomial.chebyshev.chebval polynomial.chebyshev.chebval2d
     polynomial.chebyshev.chebval3d polynomial.hermite.hermval polynomial.hermite.hermval2d
     polynomial.hermite.hermval3d polynomial.hermite_e.hermeval polynomial.hermite_e.hermeval2d
     polynomial.hermite_e.hermeval3d polynomial.laguerre.lagval polynomial.laguerre.lagval2d
     polynomial.laguerre.lagval3d polynomial.legendre.legval polynomial.legendre.legval2d
     polynomial.legendre.legval3d polynomial.polynomial.polyval polynomial.polynomial.polyval2d
-    polynomial.polynomial.polyval3d polynomial.polynomial.polyvalfromroots put_along_axis quantile
+    polynomial.polynomial.polyval3d polynomial.polynomial.polyvalfromroots put_along_axis
     row_stack setdiff1d setxor1d sort_complex take_along_axis tril_indices tril_indices_from
     triu_indices triu_indices_from union1d unique_all unique_counts unique_inverse unique_values
     """

@@ -15,10 +15,10 @@ import numpy
 from dappled import _rows
 from dappled._array import core, empty, is_moved, ndarray
 from dappled._creation import asarray
-from dappled._large import is_large, places
+from dappled._large import is_large
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
-from dappled._threads import plain
+from dappled._threads import places, plain
 
 _METHODS = "dappled.ndarray"
 

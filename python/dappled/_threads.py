@@ -64,6 +64,22 @@ def readable(array: Any) -> Any:
     return array.view(kind) if fits else None
 
 
+def places(mask: Any) -> Any:
+    """The places that a mask chooses, in NumPy's array."""
+    made = numpy.empty(core.count_chosen(mask), numpy.int64)
+    core.places(mask, made)
+    return made
+
+
+def put_rows(target: Any, numbers: Any, values: Any) -> None:
+    """Writes rows by their numbers, all of which are there."""
+    given = readable(values) if target.ndim == 1 else None
+    if given is None or not len(numbers):
+        target[numbers] = values
+    else:
+        core.put_items(target.view(given.dtype), numbers, given)
+
+
 def rows_at(values: Any, numbers: Any) -> Any:
     """Rows by their numbers, all of which are there."""
     source = readable(values.reshape(-1)) if values.flags.c_contiguous else None

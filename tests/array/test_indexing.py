@@ -34,6 +34,8 @@ CALLS = {
     "put": lambda np, a: np.put(a, np.asarray([0, 1, 0]), a[..., :1]),
     "mask": lambda np, a: a[a == a],
     "rows": lambda np, a: a[np.asarray([0, -1, 0])],
+    "parts of rows": lambda np, a: a[np.asarray([0, -1, 0]), 1:],
+    "parts of rows beyond": lambda np, a: a[np.asarray([0, 99]), ::-1],
     "set rows": lambda np, a: a.__setitem__(np.asarray([0, -1, 0]), a[0]),
     "set rows 1": lambda np, a: a.__setitem__(np.asarray([0, -1, 0]), 1),
     "set beyond": lambda np, a: a.__setitem__(np.asarray([0, 99]), a[0]),

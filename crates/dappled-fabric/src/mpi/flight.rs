@@ -144,9 +144,9 @@ impl<H: Handle> Flight<H> {
     /// The vector, given away once.
     fn take_vector(&mut self) -> Option<Vec<u8>> {
         match std::mem::replace(&mut self.owner, Owner::Keeper(None)) {
-            // SAFETY: these are the parts of a vector, given away once: the owner is now nobody.
-            // No request is open, as both callers check.
             Owner::Vector { capacity } => {
+                // SAFETY: these are the parts of a vector, given away once: the owner is now nobody.
+                // No request is open, as both callers check.
                 Some(unsafe { Vec::from_raw_parts(self.start, self.length, capacity) })
             }
             Owner::Keeper(_) => None,

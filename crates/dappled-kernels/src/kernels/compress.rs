@@ -83,28 +83,38 @@ fn one_by_one<T: Element>(values: &[T], words: &[u64], out: &mut [T]) -> usize {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
+    use std::mem::transmute;
 
     use super::{BEYOND, Done};
 
     /// How far ahead memory is asked for: it arrives while elements are moved.
     const AHEAD: usize = 8192;
 
+    /// 32 bytes in a register. (What loads by pointer is checked where assertions are, by way of the
+    /// stack, which takes longer than all the rest.)
+    #[target_feature(enable = "avx2")]
+    fn register(bytes: [u8; 32]) -> __m256i {
+        // SAFETY: both are 32 bytes, any of which mean something.
+        unsafe { transmute::<[u8; 32], __m256i>(bytes) }
+    }
+
     #[target_feature(enable = "avx2")]
     pub fn pack(truths: &[[u8; 64]], words: &mut [u64]) {
+        let zeros = _mm256_setzero_si256();
+        let bits = |half: [u8; 32]| {
+            u64::from(!_mm256_movemask_epi8(_mm256_cmpeq_epi8(register(half), zeros)) as u32)
+        };
         for (truths, word) in truths.iter().zip(words) {
-            let half = |at: usize| {
-                // SAFETY: 32 of the 64 bytes.
-                let bytes = unsafe { _mm256_loadu_si256(truths.as_ptr().add(at).cast()) };
-                !_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_setzero_si256())) as u32
-            };
-            *word = u64::from(half(0)) | u64::from(half(32)) << 32;
+            if let ([low, high], _) = truths.as_chunks::<32>() {
+                *word = bits(*low) | bits(*high) << 32;
+            }
         }
     }
 
-    /// Where each lane of four bytes comes from, and how many of the lanes are chosen.
+    /// Where each lane of four bytes comes from, a byte each; and how many bytes are chosen.
     struct Moves {
-        from: [[u8; 8]; 256],
-        counts: [u8; 256],
+        from: [u64; 256],
+        bytes: [u8; 256],
     }
 
     static OF_EIGHT: Moves = moves(1);
@@ -112,18 +122,18 @@ mod x86 {
 
     /// For elements of so many lanes.
     const fn moves(lanes: usize) -> Moves {
-        let mut moves = Moves { from: [[0; 8]; 256], counts: [0; 256] };
+        let mut moves = Moves { from: [0; 256], bytes: [0; 256] };
         let mut bits = 0;
         while bits < 1 << (8 / lanes) {
             let (mut at, mut filled) = (0, 0);
             while at < 8 {
                 if bits >> (at / lanes) & 1 == 1 {
-                    moves.from[bits][filled] = at as u8;
+                    moves.from[bits] |= (at as u64) << (8 * filled);
                     filled += 1;
                 }
                 at += 1;
             }
-            moves.counts[bits] = (filled / lanes) as u8;
+            moves.bytes[bits] = 4 * filled as u8;
             bits += 1;
         }
         moves
@@ -132,28 +142,29 @@ mod x86 {
     /// The same of whole words, so many elements in a step.
     #[target_feature(enable = "avx2")]
     pub fn compress<const IN_STEP: usize>(values: &[u8], words: &[u64], out: &mut [u8]) -> Done {
-        let (item, moves) = (32 / IN_STEP, if IN_STEP == 8 { &OF_EIGHT } else { &OF_FOUR });
+        let moves = if IN_STEP == 8 { &OF_EIGHT } else { &OF_FOUR };
         assert!(out.len() >= values.len() + BEYOND, "room for all, and for what is too much");
-        let mut done = Done::default();
-        for (&word, values) in words.iter().zip(values.chunks_exact(64 * item)) {
-            for (step, values) in values.chunks_exact(32).enumerate() {
+        let (mut filled, mut done) = (0_usize, 0);
+        for (&word, values) in words.iter().zip(values.chunks_exact(2048 / IN_STEP)) {
+            let mut left = word;
+            let (steps, _) = values.as_chunks::<32>();
+            for (step, values) in steps.iter().enumerate() {
                 if step % 2 == 0 {
                     _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(AHEAD).cast());
                 }
-                let bits = (word >> (step * IN_STEP)) as usize & ((1 << IN_STEP) - 1);
-                // SAFETY: eight bytes of the table; 32 of the values; and of the output, as no more
-                // elements were written than were read.
-                unsafe {
-                    let from = _mm_loadl_epi64(moves.from[bits].as_ptr().cast());
-                    let values = _mm256_loadu_si256(values.as_ptr().cast());
-                    let moved = _mm256_permutevar8x32_epi32(values, _mm256_cvtepu8_epi32(from));
-                    _mm256_storeu_si256(out.as_mut_ptr().add(done.chosen * item).cast(), moved);
+                let bits = left as usize & ((1 << IN_STEP) - 1);
+                let from = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(moves.from[bits] as i64));
+                let moved = _mm256_permutevar8x32_epi32(register(*values), from);
+                if let Some(target) = out[filled..].first_chunk_mut::<32>() {
+                    // SAFETY: both are 32 bytes, any of which mean something.
+                    *target = unsafe { transmute::<__m256i, [u8; 32]>(moved) };
                 }
-                done.chosen += usize::from(moves.counts[bits]);
+                filled += usize::from(moves.bytes[bits]);
+                left >>= IN_STEP;
             }
-            done.words += 1;
+            done += 1;
         }
-        done
+        Done { words: done, chosen: filled * IN_STEP / 32 }
     }
 }
 
