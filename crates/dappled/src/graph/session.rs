@@ -116,7 +116,7 @@ impl Session {
     /// The same for the only session of a program, which is never given back.
     pub fn forever(self) -> Self {
         match self.0 {
-            Held::Counted(shared) => Self(Held::Forever(&**Box::leak(Box::new(shared)))),
+            Held::Counted(shared) => Self(Held::Forever(Box::leak(Box::new(shared)))),
             forever => Self(forever),
         }
     }
