@@ -27,13 +27,13 @@ class Function:
 
 
 def floats(np: ModuleType, *shape: int) -> list[Any]:
-    """The same random numbers for both."""
-    return [np.asarray(numpy.random.default_rng(1).random(shape))]
+    """The same random numbers for both, in memory of their own."""
+    return [np.array(numpy.random.default_rng(1).random(shape))]
 
 
 def below(np: ModuleType, bound: int, size: int) -> list[Any]:
     """Random whole numbers."""
-    return [np.asarray(numpy.random.default_rng(2).integers(0, bound, size))]
+    return [np.array(numpy.random.default_rng(2).integers(0, bound, size))]
 
 
 def indexed(np: ModuleType) -> list[Any]:

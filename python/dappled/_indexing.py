@@ -19,7 +19,6 @@ from dappled._comm import together
 from dappled._creation import asarray
 from dappled._keys import Key, is_spread, mask_of, refused, single_key, taken_apart
 from dappled._line import called_by_user
-from dappled._threads import chosen
 from dappled.protocol import Distribution
 
 
@@ -78,8 +77,12 @@ def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
 
 
 def _chosen(array: Any, mask: Any) -> Any:
-    piece, own = _rows.rows(array.reshape(-1)), _rows.rows(mask.reshape(-1))
-    return _rows.joined_rows(chosen(piece, own))
+    row, which = array.reshape(-1), mask.reshape(-1)
+    if (found := core.chosen(row, which)) is not None:
+        return found
+    if (found := core.chosen(row.redistribute(_rows.row_blocks(row.shape)), which)) is not None:
+        return found
+    return _rows.joined_rows(_rows.rows(row)[_rows.rows(which)])
 
 
 def _filled(array: Any, mask: Any, value: Any) -> None:

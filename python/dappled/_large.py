@@ -8,7 +8,7 @@ import numpy
 
 from dappled._array import core, ndarray
 from dappled._creation import asarray
-from dappled._threads import LARGE, as_bytes, chosen, plain, readable
+from dappled._threads import LARGE, as_bytes, plain, readable
 
 
 def is_large(array: Any) -> bool:
@@ -23,7 +23,8 @@ def getitem(array: Any, key: Any) -> Any:
     if not isinstance(key, ndarray) or not (is_large(array) and is_large(key)):
         return NotImplemented
     if key.dtype == bool and key.shape == array.shape:
-        return core.wrap(chosen(plain(array), plain(key)), True)
+        made = core.chosen(array, key)
+        return NotImplemented if made is None else made
     return _rows_of(array, key) if key.dtype.kind in "iu" else NotImplemented
 
 

@@ -57,15 +57,6 @@ def readable(array: Any) -> Any:
     return array.view(kind) if fits else None
 
 
-def chosen(values: Any, mask: Any) -> Any:
-    """What a mask chooses of a row of elements."""
-    if (source := readable(values)) is None:
-        return values[mask]
-    made = numpy.empty(core.count_chosen(mask), values.dtype)
-    core.compress(mask, source, made.view(source.dtype))
-    return made
-
-
 def rows_at(values: Any, numbers: Any) -> Any:
     """Rows by their numbers, all of which are there."""
     source = readable(values.reshape(-1)) if values.flags.c_contiguous else None

@@ -55,7 +55,7 @@ pub(crate) fn gather_all<F: Fabric + ?Sized>(
     for distance in doublings(size) {
         let (before, after) = ((rank + size - distance) % size, (rank + distance) % size);
         let wanted = held.len().min((size - distance) as usize);
-        let sends = vec![(before, packed(&held[..wanted]))];
+        let sends = vec![(before, packed(&held[..wanted]).into())];
         let more = only(fabric.start(tag, sends, vec![(after, None)]).wait()?);
         held.extend(unpacked(&more));
     }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use crate::collective;
 use crate::error::FabricError;
+use crate::payload::Payload;
 use crate::stats::Stats;
 use crate::tag::{Place, Tag};
 
 /// Messages to send: to whom, and what.
-pub type Sends = Vec<(u64, Vec<u8>)>;
+pub type Sends = Vec<(u64, Payload)>;
 
 /// Messages to receive: from whom, and how many bytes; None for as many as were sent.
 pub type Receives = Vec<(u64, Option<usize>)>;
@@ -68,17 +69,18 @@ pub trait Fabric: Send + Sync {
     /// Ends all ranks, now, with this exit status: for a rank that cannot go on.
     fn abort(&self, status: i32) -> !;
 
-    /// [`Fabric::start`] where all lengths are known.
-    fn post(&self, tag: Tag, sends: Sends, receives: Vec<(u64, usize)>) -> Pending {
+    /// [`Fabric::start`] where all lengths are known, and what is sent are vectors.
+    fn post(&self, tag: Tag, sends: Vec<(u64, Vec<u8>)>, receives: Vec<(u64, usize)>) -> Pending {
+        let sends = sends.into_iter().map(|(peer, bytes)| (peer, bytes.into()));
         let known = receives.into_iter().map(|(peer, bytes)| (peer, Some(bytes)));
-        self.start(tag, sends, known.collect())
+        self.start(tag, sends.collect(), known.collect())
     }
 
     /// Sends, and waits for what is awaited, in the order asked for.
     fn exchange(
         &self,
         tag: Tag,
-        sends: Sends,
+        sends: Vec<(u64, Vec<u8>)>,
         receives: Vec<(u64, usize)>,
     ) -> Result<Vec<Vec<u8>>, FabricError> {
         self.post(tag, sends, receives).wait()

@@ -4,13 +4,14 @@
 //! peer are matched with what was asked from it in the order of asking, never by search: a
 //! message that is not the one expected means that the ranks diverged: [`crate::aside`].
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::error::FabricError;
 use crate::fabric::{Receives, Sends};
 use crate::header::{Expectation, Header, Stamp};
 use crate::logbook::Logbook;
 use crate::notice::Notice;
+use crate::payload::Payload;
 use crate::stats::Stats;
 use crate::tag::{Place, Tag};
 use crate::trouble::Trouble;
@@ -29,14 +30,14 @@ pub(crate) struct Ledger<W> {
     /// The last words of ranks that have left.
     pub farewells: BTreeMap<u64, Notice>,
     /// Notices to and from each peer.
-    pub asides: HashMap<u64, Asides>,
+    pub asides: BTreeMap<u64, Asides>,
     /// The first error, after which there is nothing but this error.
     pub failed: Option<FabricError>,
     to_self: VecDeque<Message>,
     /// The messages sent to, and asked from, each peer so far.
-    counts: HashMap<u64, Counts>,
+    counts: BTreeMap<u64, Counts>,
     awaited: BTreeMap<u64, VecDeque<Awaited>>,
-    posts: HashMap<u64, Post>,
+    posts: BTreeMap<u64, Post>,
     next_post: u64,
 }
 
@@ -77,12 +78,12 @@ impl<W: Wire> Ledger<W> {
             leaving: None,
             trouble: None,
             farewells: BTreeMap::new(),
-            asides: HashMap::new(),
+            asides: BTreeMap::new(),
             failed: None,
             to_self: VecDeque::new(),
-            counts: HashMap::new(),
+            counts: BTreeMap::new(),
             awaited: BTreeMap::new(),
-            posts: HashMap::new(),
+            posts: BTreeMap::new(),
             next_post: 0,
         }
     }
@@ -174,19 +175,19 @@ impl<W: Wire> Ledger<W> {
         &mut self,
         peer: u64,
         tag: Tag,
-        payload: Vec<u8>,
+        payload: Payload,
     ) -> Result<Option<(u64, Ticket)>, FabricError> {
         let count = &mut self.counts.entry(peer).or_default().sent;
         *count += 1;
         let stamp = Stamp { sequence: *count, tag };
-        let message = Message { header: Header { stamp, bytes: payload.len() as u64 }, payload };
+        let header = Header { stamp, bytes: payload.as_ref().len() as u64 };
         if peer == self.rank {
-            self.to_self.push_back(message);
+            self.to_self.push_back(Message { header, payload: payload.into_vec() });
             return Ok(None);
         }
         self.stats.messages += 1;
-        self.stats.bytes += message.header.bytes;
-        Ok(Some((peer, self.wire.send(peer, message)?)))
+        self.stats.bytes += header.bytes;
+        Ok(Some((peer, self.wire.send(peer, header, payload)?)))
     }
 
     /// Moves messages on; the first error is kept, for messages after it mean nothing.
@@ -233,7 +234,7 @@ fn next_of<W: Wire>(
 ) -> Result<Option<Message>, FabricError> {
     // Asked first: what was sent before leaving is then surely seen by `receive`.
     let left = wire.has_left(peer);
-    match wire.receive(peer)? {
+    match wire.receive(peer, next.expected.bytes)? {
         None if left => Err(FabricError::left(peer, rank, next.expected.stamp.tag)),
         message => Ok(message),
     }

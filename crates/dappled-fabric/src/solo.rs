@@ -2,7 +2,9 @@
 
 use crate::error::FabricError;
 use crate::fabric::{Fabric, Pending, Receives, Sends};
+use crate::header::Header;
 use crate::notice::Notice;
+use crate::payload::Payload;
 use crate::settings::Settings;
 use crate::stats::Stats;
 use crate::tag::{Place, Tag};
@@ -71,7 +73,7 @@ impl Fabric for Solo {
 
 /// The ledger keeps what a rank sends to itself, and there is nobody else.
 impl Wire for NoWire {
-    fn send(&mut self, peer: u64, _: Message) -> Result<Ticket, FabricError> {
+    fn send(&mut self, peer: u64, _: Header, _: Payload) -> Result<Ticket, FabricError> {
         unreachable!("solo has no rank {peer}")
     }
 
@@ -87,7 +89,7 @@ impl Wire for NoWire {
         false
     }
 
-    fn receive(&mut self, peer: u64) -> Result<Option<Message>, FabricError> {
+    fn receive(&mut self, peer: u64, _: Option<u64>) -> Result<Option<Message>, FabricError> {
         unreachable!("solo has no rank {peer}")
     }
 

@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::FabricError;
 use crate::fabric::{Fabric, Pending, Receives, Sends};
+use crate::header::Header;
 use crate::notice::Notice;
+use crate::payload::Payload;
 use crate::settings::Settings;
 use crate::stats::Stats;
 use crate::tag::{Place, Tag};
@@ -150,7 +152,8 @@ impl Hall {
 }
 
 impl Wire for Mailboxes {
-    fn send(&mut self, peer: u64, message: Message) -> Result<Ticket, FabricError> {
+    fn send(&mut self, peer: u64, header: Header, payload: Payload) -> Result<Ticket, FabricError> {
+        let message = Message { header, payload: payload.into_vec() };
         self.hall.mailbox(self.rank, peer).push_back(message);
         Ok(0)
     }
@@ -167,7 +170,7 @@ impl Wire for Mailboxes {
         false
     }
 
-    fn receive(&mut self, peer: u64) -> Result<Option<Message>, FabricError> {
+    fn receive(&mut self, peer: u64, _: Option<u64>) -> Result<Option<Message>, FabricError> {
         Ok(self.hall.mailbox(peer, self.rank).pop_front())
     }
 

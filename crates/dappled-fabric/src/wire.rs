@@ -3,8 +3,9 @@
 use crate::error::FabricError;
 use crate::header::Header;
 use crate::notice::Notice;
+use crate::payload::Payload;
 
-/// A message with its header.
+/// A message that came, with its header.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub header: Header,
@@ -18,7 +19,7 @@ pub(crate) type Ticket = u64;
 /// blocks, and none is ever given this rank itself as the peer.
 pub(crate) trait Wire: Send + 'static {
     /// Starts sending.
-    fn send(&mut self, peer: u64, message: Message) -> Result<Ticket, FabricError>;
+    fn send(&mut self, peer: u64, header: Header, payload: Payload) -> Result<Ticket, FabricError>;
 
     /// Moves messages on.
     fn progress(&mut self) -> Result<(), FabricError>;
@@ -26,8 +27,10 @@ pub(crate) trait Wire: Send + 'static {
     /// Has the receiver, or the fabric, taken the message?
     fn is_sent(&self, ticket: Ticket) -> bool;
 
-    /// The next message of `peer`, if it is here.
-    fn receive(&mut self, peer: u64) -> Result<Option<Message>, FabricError>;
+    /// The next message of `peer`, if it is here; where so many bytes are expected, room is made for
+    /// them beforehand.
+    fn receive(&mut self, peer: u64, expected: Option<u64>)
+    -> Result<Option<Message>, FabricError>;
 
     /// Are bytes on their way that move only while this rank polls?
     fn is_moving(&self) -> bool;

@@ -63,7 +63,7 @@ impl<W: Wire> Wired<W> {
         self.shared.ledger().leaving = Some(status);
         let others = || (0..self.size).filter(|&peer| peer != self.rank);
         let farewell = |peer| self.shared.ledger().notice(Kind::Leaves, "", peer).encode();
-        let sends = others().map(|peer| (peer, farewell(peer))).collect();
+        let sends = others().map(|peer| (peer, farewell(peer).into())).collect();
         let receives = others().map(|peer| (peer, None)).collect();
         let goodbye = self.start(Tag::leaving(), sends, receives);
         if goodbye.wait_for(limit)?.is_none() {

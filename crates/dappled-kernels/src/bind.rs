@@ -7,7 +7,7 @@ use crate::execute::Interpreter;
 use crate::lane::Lane;
 use crate::plan::{Plan, repeated};
 use crate::space::Space;
-use crate::{Buffer, DType, Error, Program, View, is_injective, may_overlap};
+use crate::{Buffer, Chosen, DType, Error, Program, View, is_injective, may_overlap};
 
 /// An array as a kernel sees it: a view of a buffer, inside which it lies.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +59,8 @@ pub(crate) struct Bound<'a> {
     inputs: usize,
     /// Which outputs are also inputs: they are written when a tile has been read.
     pub shared: Vec<bool>,
+    /// Which of the values count, where that is not all of them.
+    pub chosen: Option<&'a Chosen>,
     /// How the run is done, found out when it starts.
     plan: OnceLock<Option<Arc<Plan>>>,
     _reading: Vec<Reading<'a>>,
@@ -101,10 +103,16 @@ impl<'a> Bound<'a> {
             bases: inputs.iter().chain(outputs).map(|operand| operand.buffer.as_ptr()).collect(),
             inputs: inputs.len(),
             shared: shared.collect(),
+            chosen: None,
             plan: OnceLock::new(),
             _reading: reading,
             _writing: writing,
         })
+    }
+
+    /// The same, where only these values count.
+    pub fn choosing(self, chosen: Option<&'a Chosen>) -> Self {
+        Self { chosen, ..self }
     }
 
     /// The indices of a run that stores outputs: in the order of the first output's memory.

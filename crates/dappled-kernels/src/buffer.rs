@@ -2,7 +2,7 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::slice;
@@ -176,6 +176,12 @@ impl Buffer {
         }
     }
 
+    /// A reader's claim that needs no borrow, on some of the bytes.
+    pub fn keep(&self, bytes: Range<usize>) -> Result<Kept, Error> {
+        std::mem::forget(self.read()?);
+        Ok(Kept { buffer: self.clone(), bytes })
+    }
+
     /// The bytes, to write, unless somebody reads or writes them.
     #[inline]
     pub fn write(&self) -> Result<Writing<'_>, Error> {
@@ -203,6 +209,28 @@ impl Drop for Memory {
 /// A reader's claim on a buffer, until it is dropped.
 #[derive(Debug)]
 pub struct Reading<'a>(&'a Buffer);
+
+/// A reader's claim on some bytes of a buffer that it holds, until it is dropped.
+#[derive(Debug)]
+pub struct Kept {
+    buffer: Buffer,
+    bytes: Range<usize>,
+}
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: initialised when allocated; this claim keeps writers out.
+        let all = unsafe { slice::from_raw_parts(self.buffer.as_ptr(), self.buffer.len()) };
+        &all[self.bytes.clone()]
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // The claim that `keep` did not give back.
+        drop(Reading(&self.buffer));
+    }
+}
 
 /// The writer's claim on a buffer, until it is dropped.
 #[derive(Debug)]

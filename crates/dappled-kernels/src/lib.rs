@@ -29,6 +29,7 @@
 mod apply;
 mod bind;
 pub mod buffer;
+mod chosen;
 mod dtype;
 pub mod element;
 mod error;
@@ -62,7 +63,8 @@ mod view;
 
 pub use apply::apply;
 pub use bind::Operand;
-pub use buffer::{Buffer, OutOfMemory};
+pub use buffer::{Buffer, Kept, OutOfMemory};
+pub use chosen::Chosen;
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
 pub use error::Error;
@@ -77,7 +79,9 @@ pub use pool::in_fresh_pool;
 pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
 pub use random::{Draw, Stream, draw};
-pub use reduce::{Extreme, Reduction, Runs, arg_reduce, reduce, sum, sum_parts};
+pub use reduce::{
+    Extreme, Reduction, Runs, arg_reduce, reduce, reduce_chosen, sum, sum_parts, sum_parts_chosen,
+};
 pub use scalar::Scalar;
 pub use scan::scan;
 pub use threads::{threads, use_threads};

@@ -1,4 +1,4 @@
-//! What a mask chooses, in order.
+//! Where a mask is true, in order.
 
 use rayon::prelude::*;
 
@@ -19,26 +19,13 @@ fn count_in(mask: &[bool]) -> usize {
     mask.chunks(128).map(|few| few.iter().fold(0, one) as usize).sum()
 }
 
-/// The values that are chosen, in order; `out` has room for just as many.
+/// The places that are chosen; `out` has room for just as many.
 ///
 /// ```
 /// let mut out = [0; 2];
-/// dappled_sorting::compact::compact(&[true, false, true], &[5, 6, 7], &mut out);
-/// assert_eq!(out, [5, 7]);
+/// dappled_sorting::compact::places(&[true, false, true], &mut out);
+/// assert_eq!(out, [0, 2]);
 /// ```
-pub fn compact<T: Copy + Default + Send + Sync>(mask: &[bool], values: &[T], out: &mut [T]) {
-    let values = &values[..mask.len()];
-    each(mask, out, |start, mask, out| {
-        let mut target = Target::new(out);
-        let values = &values[start..start + mask.len()];
-        for (mask, values) in mask.chunks(STEP).zip(values.chunks(STEP)) {
-            target.write(mask.iter().copied().zip(values.iter().copied()));
-        }
-        target.finish();
-    });
-}
-
-/// The places that are chosen.
 pub fn places(mask: &[bool], out: &mut [i64]) {
     each(mask, out, |start, mask, out| {
         let mut target = Target::new(out);

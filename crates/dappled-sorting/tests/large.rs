@@ -35,7 +35,7 @@ fn keys(values: &[f64]) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn rows_are_those_of_the_indices(seed: u64, rows in 1..MOST, width in 1..4_usize) {
@@ -82,11 +82,9 @@ proptest! {
         let mask: Vec<bool> = values.iter().map(|value| value % 101 < share).collect();
         let expected: Vec<u64> = values.iter().copied().filter(|value| value % 101 < share).collect();
         prop_assert_eq!(compact::count(&mask), expected.len());
-        let (mut out, mut places) = (vec![0; expected.len()], vec![0; expected.len()]);
-        compact::compact(&mask, &values, &mut out);
+        let mut places = vec![0; expected.len()];
         compact::places(&mask, &mut places);
         let found: Vec<u64> = places.iter().map(|&place| values[place as usize]).collect();
-        prop_assert_eq!(&out, &expected);
         prop_assert_eq!(found, expected);
     }
 

@@ -2,12 +2,14 @@
 
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
+use std::slice;
 use std::sync::Arc;
 
 use super::abi::Handle;
 use super::session::Session;
 use crate::error::FabricError;
 use crate::memory::{keep, memory};
+use crate::payload::Payload;
 
 /// Bytes that belong to MPI while `requests` are open. Dropped before they are done, the memory
 /// is leaked: MPI may still use it, and there is no call that takes it back without blocking.
@@ -16,8 +18,16 @@ pub(super) struct Flight<H: Handle> {
     /// Raw, because no reference may see bytes that MPI writes.
     start: *mut u8,
     length: usize,
-    capacity: usize,
+    owner: Owner,
     requests: Vec<H>,
+}
+
+/// To whom the bytes belong when MPI is done with them.
+enum Owner {
+    /// They are a vector's, with room for so many.
+    Vector { capacity: usize },
+    /// They are only sent.
+    Keeper(Option<Arc<dyn AsRef<[u8]> + Send + Sync>>),
 }
 
 // SAFETY: the memory is owned by the flight, MPI's handles belong to the process, and the
@@ -35,7 +45,7 @@ pub(super) struct Route {
 
 impl<H: Handle> Flight<H> {
     /// Starts to send the bytes.
-    pub fn send(session: &Arc<Session<H>>, bytes: Vec<u8>, to: Route) -> Result<Self, FabricError> {
+    pub fn send(session: &Arc<Session<H>>, bytes: Payload, to: Route) -> Result<Self, FabricError> {
         let (mpi, communicator) = (&session.mpi, session.communicator);
         let isend = mpi.functions.isend;
         Self::start(session, bytes, to, "MPI_Isend", |start, count, peer, request| {
@@ -54,34 +64,39 @@ impl<H: Handle> Flight<H> {
     ) -> Result<Self, FabricError> {
         let (mpi, communicator) = (&session.mpi, session.communicator);
         let irecv = mpi.functions.irecv;
-        Self::start(session, memory(length), from, "MPI_Irecv", |start, count, peer, request| {
-            // SAFETY: `start` begins `count` bytes that live until the request is done and that
-            // nobody else looks at before.
-            unsafe {
-                irecv(
-                    start.cast(),
-                    count,
-                    mpi.constants.byte,
-                    peer,
-                    from.tag,
-                    communicator,
-                    request,
-                )
-            }
-        })
+        Self::start(
+            session,
+            memory(length).into(),
+            from,
+            "MPI_Irecv",
+            |start, count, peer, request| {
+                // SAFETY: `start` begins `count` bytes that live until the request is done and that
+                // nobody else looks at before.
+                unsafe {
+                    irecv(
+                        start.cast(),
+                        count,
+                        mpi.constants.byte,
+                        peer,
+                        from.tag,
+                        communicator,
+                        request,
+                    )
+                }
+            },
+        )
     }
 
     fn start(
         session: &Arc<Session<H>>,
-        bytes: Vec<u8>,
+        bytes: Payload,
         route: Route,
         function: &'static str,
         call: impl Fn(*mut u8, c_int, c_int, *mut H) -> c_int,
     ) -> Result<Self, FabricError> {
-        let mut bytes = ManuallyDrop::new(bytes);
-        let (start, length, capacity) = (bytes.as_mut_ptr(), bytes.len(), bytes.capacity());
+        let (start, length, owner) = parts(bytes);
         let session = session.clone();
-        let mut flight = Self { session, start, length, capacity, requests: Vec::new() };
+        let mut flight = Self { session, start, length, owner, requests: Vec::new() };
         for at in (0..length).step_by(route.piece) {
             let count = route.piece.min(length - at) as c_int;
             let mut request = H::NONE;
@@ -111,26 +126,54 @@ impl<H: Handle> Flight<H> {
         Ok(true)
     }
 
-    /// The bytes, when MPI is done with them.
-    pub fn into_bytes(mut self) -> Vec<u8> {
-        assert!(self.requests.is_empty(), "MPI still uses these bytes");
-        self.take_bytes()
+    /// The bytes, once MPI is done with them.
+    pub fn bytes(&mut self) -> Result<Option<&[u8]>, FabricError> {
+        if !self.is_done()? {
+            return Ok(None);
+        }
+        // SAFETY: these are the parts of a vector, and no request is open that may write them.
+        Ok(Some(unsafe { slice::from_raw_parts(self.start, self.length) }))
     }
 
-    fn take_bytes(&mut self) -> Vec<u8> {
-        let (start, length, capacity) = (self.start, self.length, self.capacity);
-        let mut empty = ManuallyDrop::new(Vec::new());
-        (self.start, self.length, self.capacity) = (empty.as_mut_ptr(), 0, 0);
-        // SAFETY: these are the parts of a vector, given away once: the fields now hold those
-        // of an empty one. No request is open, as both callers check.
-        unsafe { Vec::from_raw_parts(start, length, capacity) }
+    /// The bytes that came, when MPI is done with them.
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        assert!(self.requests.is_empty(), "MPI still uses these bytes");
+        self.take_vector().unwrap_or_default()
+    }
+
+    /// The vector, given away once.
+    fn take_vector(&mut self) -> Option<Vec<u8>> {
+        match std::mem::replace(&mut self.owner, Owner::Keeper(None)) {
+            // SAFETY: these are the parts of a vector, given away once: the owner is now nobody.
+            // No request is open, as both callers check.
+            Owner::Vector { capacity } => {
+                Some(unsafe { Vec::from_raw_parts(self.start, self.length, capacity) })
+            }
+            Owner::Keeper(_) => None,
+        }
+    }
+}
+
+/// Where the bytes are, and whose. They stay there while their owner lives.
+fn parts(bytes: Payload) -> (*mut u8, usize, Owner) {
+    match bytes {
+        Payload::Own(bytes) => {
+            let mut bytes = ManuallyDrop::new(bytes);
+            (bytes.as_mut_ptr(), bytes.len(), Owner::Vector { capacity: bytes.capacity() })
+        }
+        Payload::Kept(keeper) => {
+            let bytes = (*keeper).as_ref();
+            (bytes.as_ptr().cast_mut(), bytes.len(), Owner::Keeper(Some(keeper)))
+        }
     }
 }
 
 impl<H: Handle> Drop for Flight<H> {
     fn drop(&mut self) {
         if self.requests.is_empty() {
-            keep(self.take_bytes());
+            self.take_vector().into_iter().for_each(keep);
+        } else if let Owner::Keeper(keeper) = &mut self.owner {
+            std::mem::forget(keeper.take());
         }
     }
 }

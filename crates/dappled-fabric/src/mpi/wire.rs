@@ -1,12 +1,12 @@
 //! Whole messages over MPI: an envelope, and a body where it does not fit.
 //!
 //! An envelope is the header and, if it is short, the payload. What is longer follows as a body,
-//! under a tag of its own, and is received when its envelope has told how long it is: so no
-//! message is ever cut off, whatever the ranks disagree about. Both tags keep their order.
+//! under a tag of its own. Where its length is expected it has its place before it comes, and MPI
+//! need not put it aside; but no body is looked at before its envelope has told that it is as long:
+//! so no message is ever cut off, whatever the ranks disagree about. Both tags keep their order.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ffi::c_int;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::abi::Handle;
@@ -16,6 +16,7 @@ use crate::error::FabricError;
 use crate::header::Header;
 use crate::memory::keep;
 use crate::notice::Notice;
+use crate::payload::Payload;
 use crate::wire::{Message, Ticket, Wire};
 
 const ENVELOPE: c_int = 1;
@@ -26,7 +27,7 @@ const ASIDE: c_int = 3;
 const ASKED: u64 = 16;
 
 /// The longest payload in an envelope: copied twice, but one message instead of two.
-const SHORT: usize = 8 << 10;
+const SHORT: usize = 4 << 10;
 const LONGEST_ENVELOPE: usize = Header::BYTES + SHORT;
 
 /// MPI counts with ints.
@@ -36,7 +37,7 @@ pub(super) struct MpiWire<H: Handle> {
     session: Arc<Session<H>>,
     piece: usize,
     outgoing: BTreeMap<Ticket, Vec<Flight<H>>>,
-    incoming: HashMap<u64, Incoming<H>>,
+    incoming: BTreeMap<u64, Incoming<H>>,
     next_ticket: Ticket,
     /// What was said aside, until MPI has sent it.
     told: Vec<Flight<H>>,
@@ -47,9 +48,12 @@ pub(super) struct MpiWire<H: Handle> {
 }
 
 /// How far the next message of a peer has come.
-enum Incoming<H: Handle> {
-    Envelope(Flight<H>),
-    Body(Box<Header>, Flight<H>),
+struct Incoming<H: Handle> {
+    envelope: Flight<H>,
+    /// What the envelope said, once it is here.
+    header: Option<Box<Header>>,
+    /// With the length that it has room for.
+    body: Option<(u64, Flight<H>)>,
 }
 
 impl<H: Handle> MpiWire<H> {
@@ -84,40 +88,69 @@ impl<H: Handle> MpiWire<H> {
         Ok(None)
     }
 
-    fn start_envelope(&self, peer: u64) -> Result<Incoming<H>, FabricError> {
-        let flight = Flight::receive(&self.session, LONGEST_ENVELOPE, self.envelopes(peer))?;
-        Ok(Incoming::Envelope(flight))
-    }
-
-    /// An envelope is here: it is the message, or a body follows.
-    fn open(
+    fn start_receiving(
         &self,
         peer: u64,
-        envelope: Vec<u8>,
-    ) -> Result<ControlFlow<Message, Incoming<H>>, FabricError> {
-        let header = Header::decode(&envelope);
-        let length = header.bytes as usize;
-        if length <= SHORT {
-            let payload = envelope[Header::BYTES..Header::BYTES + length].to_vec();
-            keep(envelope);
-            return Ok(ControlFlow::Break(Message { header, payload }));
+        expected: Option<u64>,
+    ) -> Result<Incoming<H>, FabricError> {
+        let envelope = Flight::receive(&self.session, LONGEST_ENVELOPE, self.envelopes(peer))?;
+        let long = expected.filter(|&bytes| bytes > SHORT as u64);
+        let body = long.map(|bytes| self.start_body(peer, bytes)).transpose()?;
+        Ok(Incoming { envelope, header: None, body })
+    }
+
+    fn start_body(&self, peer: u64, bytes: u64) -> Result<(u64, Flight<H>), FabricError> {
+        Ok((bytes, Flight::receive(&self.session, bytes as usize, self.bodies(peer))?))
+    }
+
+    /// Is all of the message here?
+    fn has_come(&self, peer: u64, incoming: &mut Incoming<H>) -> Result<bool, FabricError> {
+        if incoming.header.is_none() {
+            let Some(bytes) = incoming.envelope.bytes()? else { return Ok(false) };
+            let header = Header::decode(bytes);
+            if header.bytes > SHORT as u64 && incoming.body.is_none() {
+                incoming.body = Some(self.start_body(peer, header.bytes)?);
+            }
+            incoming.header = Some(Box::new(header));
         }
-        let flight = Flight::receive(&self.session, length, self.bodies(peer))?;
-        Ok(ControlFlow::Continue(Incoming::Body(Box::new(header), flight)))
+        match (&incoming.header, &mut incoming.body) {
+            // Not the one expected: its header is enough to say so.
+            (Some(header), Some((room, _))) if header.bytes != *room => Ok(true),
+            (_, Some((_, body))) => body.is_done(),
+            (_, None) => Ok(true),
+        }
+    }
+}
+
+impl<H: Handle> Incoming<H> {
+    /// The message, which has come.
+    fn into_message(self) -> Message {
+        let header = *self.header.expect("the envelope is here");
+        let payload = match self.body {
+            Some((room, body)) if header.bytes == room => body.into_bytes(),
+            Some(_) => Vec::new(),
+            None => {
+                let envelope = self.envelope.into_bytes();
+                let length = header.bytes as usize;
+                let payload = envelope[Header::BYTES..Header::BYTES + length].to_vec();
+                keep(envelope);
+                payload
+            }
+        };
+        Message { header, payload }
     }
 }
 
 impl<H: Handle> Wire for MpiWire<H> {
-    fn send(&mut self, peer: u64, message: Message) -> Result<Ticket, FabricError> {
+    fn send(&mut self, peer: u64, header: Header, payload: Payload) -> Result<Ticket, FabricError> {
         self.session.check_open()?;
-        let Message { header, payload } = message;
         let mut envelope = header.encode().to_vec();
         let mut flights = Vec::with_capacity(2);
-        if payload.len() <= SHORT {
-            envelope.extend(payload);
-            flights.push(Flight::send(&self.session, envelope, self.envelopes(peer))?);
+        if payload.as_ref().len() <= SHORT {
+            envelope.extend(payload.as_ref());
+            flights.push(Flight::send(&self.session, envelope.into(), self.envelopes(peer))?);
         } else {
-            flights.push(Flight::send(&self.session, envelope, self.envelopes(peer))?);
+            flights.push(Flight::send(&self.session, envelope.into(), self.envelopes(peer))?);
             flights.push(Flight::send(&self.session, payload, self.bodies(peer))?);
         }
         self.next_ticket += 1;
@@ -140,32 +173,24 @@ impl<H: Handle> Wire for MpiWire<H> {
     }
 
     fn is_moving(&self) -> bool {
-        let is_body = |incoming: &Incoming<H>| matches!(incoming, Incoming::Body(..));
-        !self.outgoing.is_empty() || self.incoming.values().any(is_body)
+        !self.outgoing.is_empty() || self.incoming.values().any(|next| next.header.is_some())
     }
 
-    fn receive(&mut self, peer: u64) -> Result<Option<Message>, FabricError> {
+    fn receive(
+        &mut self,
+        peer: u64,
+        expected: Option<u64>,
+    ) -> Result<Option<Message>, FabricError> {
         self.session.check_open()?;
         let mut incoming = match self.incoming.remove(&peer) {
             Some(incoming) => incoming,
-            None => self.start_envelope(peer)?,
+            None => self.start_receiving(peer, expected)?,
         };
-        loop {
-            let (Incoming::Envelope(flight) | Incoming::Body(_, flight)) = &mut incoming;
-            if !flight.is_done()? {
-                self.incoming.insert(peer, incoming);
-                return Ok(None);
-            }
-            incoming = match incoming {
-                Incoming::Body(header, flight) => {
-                    return Ok(Some(Message { header: *header, payload: flight.into_bytes() }));
-                }
-                Incoming::Envelope(flight) => match self.open(peer, flight.into_bytes())? {
-                    ControlFlow::Break(message) => return Ok(Some(message)),
-                    ControlFlow::Continue(body) => body,
-                },
-            };
+        if self.has_come(peer, &mut incoming)? {
+            return Ok(Some(incoming.into_message()));
         }
+        self.incoming.insert(peer, incoming);
+        Ok(None)
     }
 
     /// A rank that leaves says so in a message of its own.
@@ -175,7 +200,7 @@ impl<H: Handle> Wire for MpiWire<H> {
 
     fn tell(&mut self, peer: u64, notice: &Notice) -> Result<(), FabricError> {
         self.session.check_open()?;
-        let flight = Flight::send(&self.session, notice.encode(), self.asides(peer))?;
+        let flight = Flight::send(&self.session, notice.encode().into(), self.asides(peer))?;
         self.told.push(flight);
         Ok(())
     }

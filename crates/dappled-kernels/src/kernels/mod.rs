@@ -3,6 +3,7 @@
 mod arithmetic;
 mod cast;
 mod complex;
+mod compress;
 mod extreme;
 mod float;
 mod float16;
@@ -32,6 +33,7 @@ use self::loops::{Binary, SelectLoop, Unary, operation};
 use crate::element::with_element;
 use crate::{DType, Flags, Op};
 
+pub(crate) use self::compress::{BEYOND, compress, pack};
 pub(crate) use self::extreme::{Finder, Record};
 pub(crate) use self::fold::{Cuts, Folder, Spacing, State};
 pub(crate) use self::loops::Kernel;

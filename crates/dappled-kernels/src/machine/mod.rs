@@ -1,5 +1,6 @@
 //! One thread's registers: runs a program over one tile, one operation at a time.
 
+mod near;
 mod over;
 mod stages;
 mod straight;
@@ -7,6 +8,7 @@ mod straight;
 use std::ops::Range;
 use std::slice;
 
+use self::near::Near;
 use self::straight::Straight;
 use crate::bind::Bound;
 use crate::execute::{Instruction, Interpreter, Source};
@@ -47,6 +49,8 @@ pub(crate) struct Machine<'a> {
     calm: bool,
     /// What was raised between tiles: by whoever folds their values.
     between: Flags,
+    /// Chosen values.
+    near: Near,
 }
 
 impl<'a> Machine<'a> {
@@ -74,6 +78,7 @@ impl<'a> Machine<'a> {
             attentive: false,
             calm: true,
             between: Flags::NONE,
+            near: Near::default(),
         }
     }
 
@@ -128,8 +133,11 @@ impl<'a> Machine<'a> {
         self.relax();
     }
 
-    /// Computes these indices and gives the bytes of the first output.
+    /// Computes these indices, or chosen ones, and gives the bytes of the first output.
     pub fn value(&mut self, indices: Range<usize>) -> &[u8] {
+        if let Some(chosen) = self.bound.chosen {
+            return self.chosen(chosen, indices);
+        }
         let extent = self.space.extent(indices);
         self.value_at(&extent)
     }

@@ -21,7 +21,7 @@ mod target;
 pub use self::arg::{Extreme, arg_reduce};
 pub use self::order::Runs;
 pub(crate) use self::parts::PART;
-pub use self::sum::{sum, sum_parts};
+pub use self::sum::{sum, sum_parts, sum_parts_chosen};
 pub(crate) use self::target::write_in_order;
 
 use self::block::{Block, Work};
@@ -29,7 +29,7 @@ use self::order::Order;
 use self::parts::Parts;
 use crate::bind::{Bound, Operand};
 use crate::kernels::{Folder, Variant};
-use crate::{DType, Error, Fold, Folded, Interpreter, Scalar};
+use crate::{Chosen, DType, Error, Fold, Folded, Interpreter, Scalar};
 
 /// What is folded, and how NumPy would do it.
 ///
@@ -91,8 +91,53 @@ pub fn reduce(
     reduction: &Reduction<'_>,
     out: &Operand<'_>,
 ) -> Result<Folded, Error> {
+    let shape = shape_of(code, inputs)?;
+    reduce_of(code, inputs, (shape, None), reduction, out)
+}
+
+/// The same of the values that are chosen, which are one row: `a[mask].sum()`, without the memory
+/// for `a[mask]`.
+///
+/// ```
+/// use dappled_kernels::{
+///     Buffer, Chosen, DType, Fold, Interpreter, Operand, Program, Reduction, View, reduce_chosen,
+/// };
+/// let reads = |dtype| {
+///     let mut program = Program::new(vec![dtype], vec![]);
+///     program.outputs.push(program.input(0));
+///     Interpreter::new(&program)
+/// };
+/// let (mask, seen) = (Buffer::from_slice(&[1u8, 0, 1]), View::c_order(DType::Bool, &[3]));
+/// let (chosen, _) = Chosen::new(&reads(DType::Bool)?, &[Operand::new(&mask, &seen)?])?;
+/// let (a, view) = (Buffer::from_slice(&[1.0, 2.0, 4.0]), View::c_order(DType::Float64, &[3]));
+/// let (out, one) = (Buffer::zeroed(8), View::c_order(DType::Float64, &[1]));
+/// let sum = Reduction::new(Fold::Add, DType::Float64, &[0], &[8]);
+/// let code = reads(DType::Float64)?;
+/// reduce_chosen(&code, &[Operand::new(&a, &view)?], &chosen, &sum, &Operand::new(&out, &one)?)?;
+/// assert_eq!(out.to_vec::<f64>(), [5.0]);
+/// # Ok::<(), dappled_kernels::Error>(())
+/// ```
+pub fn reduce_chosen(
+    code: &Interpreter,
+    inputs: &[Operand<'_>],
+    chosen: &Chosen,
+    reduction: &Reduction<'_>,
+    out: &Operand<'_>,
+) -> Result<Folded, Error> {
+    let found: usize = shape_of(code, inputs)?.iter().product();
+    assert_eq!(found, chosen.length(), "a bit for each value");
+    reduce_of(code, inputs, (&[chosen.count()], Some(chosen)), reduction, out)
+}
+
+fn reduce_of(
+    code: &Interpreter,
+    inputs: &[Operand<'_>],
+    (shape, chosen): (&[usize], Option<&Chosen>),
+    reduction: &Reduction<'_>,
+    out: &Operand<'_>,
+) -> Result<Folded, Error> {
     let &Reduction { fold, axes, order, part_of, ref initial, continues, casts } = reduction;
-    let shape = check(code, inputs, reduction, out)?;
+    check(code, shape, reduction, out)?;
     if out.is_empty() {
         return Ok(Folded::default());
     }
@@ -111,8 +156,11 @@ pub fn reduce(
     let order = order.with_long_rows(shape, axes);
     let folder = Folder::new(fold, dtype, order.spacing, Variant::chosen());
     write_in_order(out, &order.axes, inputs, continues, |accs| {
-        let bound = Bound::new(&code.program, inputs, &[])?;
-        let mut space = Bound::space_along(inputs, &order.axes);
+        let bound = Bound::new(&code.program, inputs, &[])?.choosing(chosen);
+        let mut space = match chosen {
+            Some(_) => Bound::c_space(inputs),
+            None => Bound::space_along(inputs, &order.axes),
+        };
         space.in_rows = order.turned;
         let parts = Parts { code, bound: &bound, space: &space, folder };
         let work = Work { parts, order: &order };
@@ -121,13 +169,13 @@ pub fn reduce(
     })
 }
 
-/// Says whether the reduction can be done, and gives the shape of the values.
-fn check<'s>(
+/// Says whether the reduction of values of this shape can be done.
+fn check(
     code: &Interpreter,
-    inputs: &[Operand<'s>],
+    shape: &[usize],
     reduction: &Reduction<'_>,
     out: &Operand<'_>,
-) -> Result<&'s [usize], Error> {
+) -> Result<(), Error> {
     let dtype = code.program.dtype(code.program.outputs[0]).expect("checked");
     if !reduction.fold.has_loop(dtype) {
         return Err(Error::NoFold { fold: reduction.fold, dtype });
@@ -138,13 +186,12 @@ fn check<'s>(
             return Err(Error::DTypeMismatch { place: place.into(), expected: dtype, found });
         }
     }
-    let shape = shape_of(code, inputs)?;
     let length =
         |(axis, &size): (usize, &usize)| if reduction.axes.contains(&axis) { 1 } else { size };
     let expected: Vec<usize> = shape.iter().enumerate().map(length).collect();
     check_shape(expected, out)?;
     assert_eq!(reduction.order.len(), shape.len(), "one stride for each axis");
-    Ok(shape)
+    Ok(())
 }
 
 /// The common shape of the inputs; there must be one.

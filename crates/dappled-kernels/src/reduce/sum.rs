@@ -7,7 +7,7 @@ use crate::element::{bytes_of, typed};
 use crate::kernels::{Folder, Spacing, State, Variant};
 use crate::machine::Machine;
 use crate::tree::{Part, Summand};
-use crate::{Error, Fold, Folded, Interpreter};
+use crate::{Chosen, Error, Fold, Folded, Interpreter};
 
 /// The sum of a program's first output over all its indices in C order: `numpy.sum`'s bits for a
 /// C-ordered array of the values.
@@ -37,11 +37,31 @@ pub fn sum_parts<T: Summand>(
     inputs: &[Operand<'_>],
     parts: &[Part],
 ) -> Result<(Vec<T>, Folded), Error> {
+    parts_of(code, inputs, None, parts)
+}
+
+/// The same of the values that are chosen, which are one row.
+pub fn sum_parts_chosen<T: Summand>(
+    code: &Interpreter,
+    inputs: &[Operand<'_>],
+    chosen: &Chosen,
+    parts: &[Part],
+) -> Result<(Vec<T>, Folded), Error> {
+    parts_of(code, inputs, Some(chosen), parts)
+}
+
+fn parts_of<T: Summand>(
+    code: &Interpreter,
+    inputs: &[Operand<'_>],
+    chosen: Option<&Chosen>,
+    parts: &[Part],
+) -> Result<(Vec<T>, Folded), Error> {
     check::<T>(code, inputs)?;
-    let bound = Bound::new(&code.program, inputs, &[])?;
+    let bound = Bound::new(&code.program, inputs, &[])?.choosing(chosen);
     let space = &Bound::c_space(inputs);
     let end = parts.iter().map(|part| part.range().end).max().unwrap_or(0);
-    assert!(end <= space.len() as u64, "an index {end} of {}", space.len());
+    let count = chosen.map_or(space.len(), Chosen::count);
+    assert!(end <= count as u64, "an index {end} of {count}");
     let folder = Folder::new(Fold::Add, T::DTYPE, Spacing::Contiguous, Variant::chosen());
     Ok(shared(&Parts { code, bound: &bound, space, folder }, parts))
 }

@@ -68,7 +68,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(taking::take_rows, module)?)?;
     module.add_function(wrap_pyfunction!(taking::put_items, module)?)?;
     module.add_function(wrap_pyfunction!(taking::count_chosen, module)?)?;
-    module.add_function(wrap_pyfunction!(taking::compress, module)?)?;
+    module.add_function(wrap_pyfunction!(taking::chosen, module)?)?;
     module.add_function(wrap_pyfunction!(taking::places, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::merge_sorted, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::argsort, module)?)?;

@@ -1,4 +1,4 @@
-//! Elements of NumPy's arrays by places and by masks: contiguous memory, on all threads.
+//! Elements by places and by masks, on all threads: of NumPy's arrays in contiguous memory, and of ours.
 //!
 //! Of an element only its bytes matter: Python shows arrays as unsigned numbers, or complex ones of
 //! 16 bytes.
@@ -10,6 +10,7 @@ use numpy::{Element, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use super::class::{NdArray, result};
 use super::exclusive::exclusive;
 
 /// The first index that is out of range, counted from 0.
@@ -89,31 +90,19 @@ pub fn count_chosen(py: Python<'_>, mask: Mask<'_>) -> PyResult<usize> {
     exclusive(py, mask.len(), || Ok(compact::count(mask)))
 }
 
-/// Writes what a mask chooses of as many elements into `out`, which has room for just those.
+/// What a mask of its shape chooses of an array, in C order; None where it is not known how. Its
+/// values are computed when they are needed. Collective.
 #[pyfunction]
-pub fn compress<'py>(
-    mask: Mask<'py>,
-    source: &Bound<'py, PyAny>,
-    out: &Bound<'py, PyAny>,
-) -> PyResult<()> {
-    let attempts = [chosen::<u64>, chosen::<u32>, chosen::<u8>, chosen::<u16>, chosen::<Complex64>];
-    first_of(&attempts, |attempt| attempt(&mask, source, out))
-}
-
-fn chosen<'py, T: Element + Copy + Default>(
-    mask: &Mask<'py>,
-    source: &Bound<'py, PyAny>,
-    out: &Bound<'py, PyAny>,
-) -> PyResult<Option<()>> {
-    let py = source.py();
-    let Ok(source) = source.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
-    let mut out = out.extract::<PyReadwriteArray1<'py, T>>()?;
-    let (mask, source, out) = (mask.as_slice()?, source.as_slice()?, out.as_slice_mut()?);
-    exclusive(py, mask.len(), || {
-        compact::compact(mask, source, out);
-        Ok(())
-    })
-    .map(Some)
+pub fn chosen<'py>(
+    array: &Bound<'py, NdArray>,
+    mask: &Bound<'py, NdArray>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = array.py();
+    let (Some(array), Some(mask)) = (array.get().array(), mask.get().array()) else {
+        return Ok(None);
+    };
+    let found = exclusive(py, array.view().len(), || array.chosen_by(mask))?;
+    found.map(|found| result(py, found)).transpose()
 }
 
 /// Writes the places that a mask chooses into `out`, which has room for just those.

@@ -81,7 +81,7 @@ impl Array {
         // (Who holds what may differ from rank to rank, what is computed may not: a pending array
         // that is overwritten is never computed first.)
         let overwritten = node.layout.is_whole() && covers(self.view(), &node.base);
-        let needless = overwritten && matches!(node.state(), State::Map(_));
+        let needless = overwritten && node.state().is_pending();
         if Arc::strong_count(&node) == 2 + uses && !needless {
             let memory = value(session, &node)?;
             return write(session, &node, self.view(), &memory, &arg);

@@ -11,6 +11,7 @@ use dappled_protocol::Distribution;
 use super::layout::Layout;
 use super::tag::Words;
 use crate::plan::{Plan, Through};
+use crate::run::Halo;
 
 /// So many are kept; then all are dropped, which costs little.
 const MOST: usize = 256;
@@ -30,6 +31,8 @@ pub(super) struct Known {
     pub plans: Cache<(Seen, Vec<Seen>, Vec<usize>), Arc<Plan>>,
     /// The box of this rank's memory that a write fills.
     pub filled: Cache<Seen, Vec<Range<u64>>>,
+    /// What ranks exchange to fill the padding of an array.
+    pub halos: Cache<Distribution, Arc<Halo>>,
     /// Operations, by their hash, as text.
     pub said: Cache<u64, Arc<str>>,
 }

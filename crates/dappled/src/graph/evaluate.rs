@@ -27,6 +27,7 @@ pub(super) fn value(session: &Session, node: &Arc<Node>) -> Result<Buffer, Graph
             run(session, &fused, node, &node.base, &memory)?;
             memory
         }
+        State::Chosen(choice) => choice.memory(session, node)?,
     };
     node.store(memory.clone());
     Ok(memory)

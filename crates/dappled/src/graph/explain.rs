@@ -21,6 +21,7 @@ impl Array {
         Ok(match node.state() {
             State::Stored(_) => format!("{head}: stored\n"),
             State::Full(value) => format!("{head}: {value} everywhere\n"),
+            State::Chosen(_) => format!("{head}: pending\nwhat a mask chooses\n"),
             State::Map(map) => {
                 let fused = fused_map(self.session(), &node, &map, false)?;
                 let local = node.layout.is_whole()

@@ -9,7 +9,7 @@ use super::evaluate::{buffers, gathered, operands};
 use super::fuse::{Fused, fused};
 use super::layout::Layout;
 use super::node::{Arg, Node};
-use super::{Array, GraphError, Session, spread_fold};
+use super::{Array, GraphError, Session, chosen_fold, spread_fold};
 use crate::run::RunError;
 use crate::view::{memory_order, moved};
 
@@ -83,6 +83,9 @@ impl Values {
 impl Array {
     /// Folds some axes, at once; they stay, with length 1. Collective.
     pub fn fold(&self, folding: &Folding) -> Result<Array, GraphError> {
+        if let Some(folded) = chosen_fold::folded(self, folding)? {
+            return Ok(folded);
+        }
         // NumPy's result lies as its argument does.
         let Some(order) = memory_order(&[self.view()], self.shape().len()) else {
             return self.fold_in_c_order(folding);

@@ -23,7 +23,11 @@ impl Array {
         let mut text = format!("{} {:?}, {}", node.base.dtype, node.base.shape, place(&target));
         let piece = bytes_on(&target, rank, node.base.dtype.itemsize());
         let State::Map(map) = node.state() else {
-            let kind = if matches!(node.state(), State::Full(_)) { "one value" } else { "stored" };
+            let kind = match node.state() {
+                State::Full(_) => "one value",
+                State::Chosen(_) => "what a mask chooses",
+                _ => "stored",
+            };
             let _ = writeln!(text, ": {kind}\nrank {rank}: memory {piece} bytes");
             return Ok(text);
         };

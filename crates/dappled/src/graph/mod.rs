@@ -36,6 +36,8 @@ mod across;
 mod array;
 mod assign;
 mod cache;
+mod chosen;
+mod chosen_fold;
 mod element;
 mod evaluate;
 mod explain;

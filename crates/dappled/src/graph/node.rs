@@ -7,6 +7,7 @@ use dappled_kernels::{Buffer, DType, Scalar, View};
 use smallvec::SmallVec;
 
 use super::Session;
+use super::chosen::Choice;
 use super::layout::Layout;
 use super::memory::{Freed, WORTH, keep_small};
 use super::notice::Request;
@@ -36,6 +37,7 @@ pub(crate) struct Node {
 enum Asked {
     Full(Scalar),
     Map(Arc<Map>),
+    Chosen(Arc<Choice>),
 }
 
 /// What is known of a node's value.
@@ -47,6 +49,15 @@ pub(crate) enum State {
     Full(Scalar),
     /// An operation, element by element.
     Map(Arc<Map>),
+    /// What a mask chooses.
+    Chosen(Arc<Choice>),
+}
+
+impl State {
+    /// Is it still to be computed?
+    pub fn is_pending(&self) -> bool {
+        matches!(self, State::Map(_) | State::Chosen(_))
+    }
 }
 
 /// An operation, in a loop of this dtype.
@@ -120,6 +131,7 @@ impl Node {
             State::Stored(memory) => (Some(memory), None),
             State::Full(value) => (None, Some(Asked::Full(value))),
             State::Map(map) => (None, Some(Asked::Map(map))),
+            State::Chosen(choice) => (None, Some(Asked::Chosen(choice))),
         };
         let (asked, read) = (Mutex::new(asked), AtomicBool::new(false));
         let worth = base.len() * base.dtype.itemsize() >= WORTH;
@@ -150,6 +162,7 @@ impl Node {
         match &*self.asked() {
             Some(Asked::Full(value)) => State::Full(*value),
             Some(Asked::Map(map)) => State::Map(map.clone()),
+            Some(Asked::Chosen(choice)) => State::Chosen(choice.clone()),
             None => State::Stored(self.memory().expect("stored before it is forgotten").clone()),
         }
     }

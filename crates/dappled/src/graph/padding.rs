@@ -1,9 +1,11 @@
 //! Padding: copies of what other ranks own, around this rank's piece.
 
+use std::convert::Infallible;
+
 use super::layout::Layout;
 use super::versions::Loan;
 use super::{Array, GraphError};
-use crate::run::{self, Piece};
+use crate::run::{Halo, Piece};
 use crate::view::tuple;
 
 impl Array {
@@ -34,7 +36,11 @@ impl Array {
             let what = (&node.base, &split.distribution);
             let said = || format!(" of shape {}", tuple(&node.base.shape));
             let tag = session.next("an update of padding", what, said)?;
-            run::update_padding(session.fabric(), tag, &split.distribution, &piece)?;
+            let made = || {
+                Ok::<_, Infallible>(Halo::new(&split.distribution, session.fabric().rank()).into())
+            };
+            let Ok(halo) = session.known().halos.get(&split.distribution, made);
+            halo.update(session.fabric(), tag, &piece)?;
         }
         Ok(loan)
     }

@@ -6,7 +6,6 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::evaluate::value;
-use super::node::State;
 use super::versions::Versions;
 use super::{GraphError, Session};
 use crate::run::RunError;
@@ -54,7 +53,7 @@ impl Pending {
         let all = std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).all);
         let live =
             all.into_iter().filter_map(|(place, versions)| Some((place, versions.upgrade()?)));
-        let is_pending = |versions: &Versions| matches!(versions.current().state(), State::Map(_));
+        let is_pending = |versions: &Versions| versions.current().state().is_pending();
         live.filter(|(_, versions)| is_pending(versions)).collect()
     }
 

@@ -187,10 +187,11 @@ impl Session {
     pub fn exchange(&self, what: &str, sends: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, GraphError> {
         let tag = self.next(what, (what, "to each"), String::new)?;
         let own = self.fabric().rank();
-        let mut to_others: Sends = (0..).zip(sends).collect();
+        let mut to_others: Vec<(u64, Vec<u8>)> = (0..).zip(sends).collect();
         let (_, kept) = to_others.remove(own as usize);
         let awaited = to_others.iter().map(|&(peer, _)| (peer, None)).collect();
-        let received = self.fabric().start(tag, to_others, awaited).wait();
+        let sent: Sends = to_others.into_iter().map(|(peer, bytes)| (peer, bytes.into())).collect();
+        let received = self.fabric().start(tag, sent, awaited).wait();
         let mut all = received.map_err(RunError::from)?;
         all.insert(own as usize, kept);
         Ok(all)

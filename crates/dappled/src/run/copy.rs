@@ -1,6 +1,9 @@
 //! Cells copied from one piece of memory to another: packed, unpacked, moved, scattered.
 
-use dappled_fabric::memory;
+use std::ops::Range;
+use std::sync::Arc;
+
+use dappled_fabric::{Payload, memory};
 use dappled_kernels::View;
 use dappled_protocol::Runs;
 
@@ -17,8 +20,45 @@ struct Stretch {
     to_step: isize,
 }
 
+/// From so many bytes on it is worth the while to send them from where they are.
+const WORTH: usize = 32 << 10;
+
+/// Cells of a piece that stays as it is until they are sent.
+pub(super) fn kept(piece: &Piece, cells: &[Runs]) -> Payload {
+    match stretch(piece, cells).filter(|bytes| bytes.len() >= WORTH) {
+        Some(bytes) => Payload::Kept(Arc::new(piece.buffer.keep(bytes).expect(UNWRITTEN))),
+        None => packed(piece, cells).into(),
+    }
+}
+
+/// The bytes of these cells, where they lie one behind the other already.
+fn stretch(piece: &Piece, cells: &[Runs]) -> Option<Range<usize>> {
+    let (view, copy) = order(piece, cells);
+    let (mut start, axes) = starts(&piece.view, &view, &copy);
+    for stretches in &axes {
+        let [Stretch { from, count, from_step, to_step, .. }] = stretches[..] else { return None };
+        if count != 1 && from_step != to_step {
+            return None;
+        }
+        start.0 += from;
+    }
+    let start = usize::try_from(start.0).ok()?;
+    Some(start..start + view.len() * view.dtype.itemsize())
+}
+
 /// Cells of a piece, one behind the other in row-major order, as they are sent.
 pub(super) fn packed(piece: &Piece, cells: &[Runs]) -> Vec<u8> {
+    let (view, copy) = order(piece, cells);
+    let mut bytes = memory(view.len() * view.dtype.itemsize());
+    let memory = piece.buffer.read().expect(UNWRITTEN);
+    copy_cells((&memory, &piece.view), (&mut bytes, &view), &copy);
+    bytes
+}
+
+const UNWRITTEN: &str = "an operand is not written while it is read";
+
+/// How these cells are packed, and what that is copied from.
+fn order(piece: &Piece, cells: &[Runs]) -> (View, CellCopy) {
     let shape: Vec<usize> = cells.iter().map(|runs| runs.cells() as usize).collect();
     let view = View::c_order(piece.view.dtype, &shape);
     let copy = CellCopy {
@@ -26,10 +66,7 @@ pub(super) fn packed(piece: &Piece, cells: &[Runs]) -> Vec<u8> {
         to: cells.iter().map(|runs| Runs::one(0, runs.cells())).collect(),
         axes: (0..cells.len()).map(Some).collect(),
     };
-    let mut bytes = memory(view.len() * view.dtype.itemsize());
-    let memory = piece.buffer.read().expect("an operand is not written while it is read");
-    copy_cells((&memory, &piece.view), (&mut bytes, &view), &copy);
-    bytes
+    (view, copy)
 }
 
 /// Copies cells. Both views have the same dtype.

@@ -12,11 +12,11 @@ use std::collections::HashSet;
 use dappled_fabric::{Fabric, FabricError, Pending, Tag, keep};
 use dappled_kernels::{Buffer, Engine, Error as KernelError, Operand, Raised, View};
 
-pub use halo::update_padding;
+pub use halo::Halo;
 pub use piece::Piece;
 
-use crate::plan::{CellCopy, Move, Origin, Plan, Receive, Source, Tile};
-use copy::{copy_cells, packed};
+use crate::plan::{CellCopy, Move, Origin, Plan, Receive, Send, Source, Tile};
+use copy::{copy_cells, kept, packed};
 use piece::c_order;
 
 /// Why a plan could not be carried out.
@@ -40,7 +40,7 @@ pub fn run(
     operands: &[&Piece],
     targets: &[&Piece],
 ) -> Result<Raised, RunError> {
-    let mut pending = post(fabric, tag, plan, operands);
+    let mut pending = post(fabric, tag, plan, operands, targets);
     let written = written(plan, targets);
     let mut walk = Walk {
         plan,
@@ -63,14 +63,28 @@ pub fn run(
     Ok(raised)
 }
 
-fn post(fabric: &dyn Fabric, tag: Tag, plan: &Plan, operands: &[&Piece]) -> Pending {
-    let sends = plan.sends.iter();
-    let sends = sends.map(|send| (send.peer, packed(operands[send.operand], &send.cells)));
+fn post(
+    fabric: &dyn Fabric,
+    tag: Tag,
+    plan: &Plan,
+    operands: &[&Piece],
+    targets: &[&Piece],
+) -> Pending {
+    let payload = |send: &Send| {
+        let from = operands[send.operand];
+        let is_written = |target: &&Piece| target.buffer.is_same(&from.buffer);
+        // Memory of others may be that of a target too, under another name.
+        match from.buffer.is_foreign() || targets.iter().any(is_written) {
+            true => packed(from, &send.cells).into(),
+            false => kept(from, &send.cells),
+        }
+    };
     let length = |receive: &Receive| {
         receive.count() as usize * operands[receive.operand].view.dtype.itemsize()
     };
-    let awaited = plan.receives.iter().map(|receive| (receive.peer, length(receive)));
-    fabric.post(tag, sends.collect(), awaited.collect())
+    let sends = plan.sends.iter().map(|send| (send.peer, payload(send)));
+    let awaited = plan.receives.iter().map(|receive| (receive.peer, Some(length(receive))));
+    fabric.start(tag, sends.collect(), awaited.collect())
 }
 
 /// What tiles are written to: the targets, or memory that is scattered into them at the end.

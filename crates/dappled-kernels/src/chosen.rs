@@ -1,0 +1,129 @@
+//! Which elements a mask chooses: a bit for each, and how many there are before each block.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::bind::{Bound, Operand};
+use crate::kernels::{Variant, pack};
+use crate::machine::Machine;
+use crate::tiles::TILE;
+use crate::{Buffer, DType, Error, Flags, Folded, Interpreter, Raised};
+
+/// Elements whose chosen ones are counted together.
+const BLOCK: usize = TILE;
+/// Words of their bits.
+const WORDS: usize = BLOCK / 64;
+/// Blocks that one thread does before it is worth asking another.
+const SHARE: usize = 64;
+
+/// The elements that a mask chooses, in C order.
+#[derive(Debug)]
+pub struct Chosen {
+    words: Vec<u64>,
+    /// How many are chosen before each block, and at last in all.
+    starts: Vec<usize>,
+    length: usize,
+}
+
+impl Chosen {
+    /// Those for which a program's first output is true; and what its steps signalled.
+    ///
+    /// ```
+    /// use dappled_kernels::{Buffer, Chosen, DType, Interpreter, Op, Operand, Program, Scalar, View};
+    /// let half = Scalar::new(0.5);
+    /// let mut program = Program::new(vec![DType::Float64], vec![half]);
+    /// let args = [program.input(0), program.constant(0)];
+    /// let mask = program.push(Op::Greater, DType::Float64, &args);
+    /// program.outputs.push(mask);
+    /// let (a, view) = (Buffer::from_slice(&[0.1, 0.7, 0.9]), View::c_order(DType::Float64, &[3]));
+    /// let code = Interpreter::new(&program)?;
+    /// let (chosen, _) = Chosen::new(&code, &[Operand::new(&a, &view)?])?;
+    /// assert_eq!(chosen.count(), 2);
+    /// # Ok::<(), dappled_kernels::Error>(())
+    /// ```
+    pub fn new(mask: &Interpreter, inputs: &[Operand<'_>]) -> Result<(Self, Raised), Error> {
+        let found = mask.program.dtype(mask.program.outputs[0]).expect("checked");
+        if found != DType::Bool {
+            let (place, expected) = ("a mask".into(), DType::Bool);
+            return Err(Error::DTypeMismatch { place, expected, found });
+        }
+        let bound = Bound::new(&mask.program, inputs, &[])?;
+        let space = &Bound::c_space(inputs);
+        let length = inputs.first().map_or(0, Operand::len);
+        let mut words = vec![0; length.div_ceil(64)];
+        let mut starts = vec![0; length.div_ceil(BLOCK) + 1];
+        let shares = words.par_chunks_mut(WORDS * SHARE).zip(starts[1..].par_chunks_mut(SHARE));
+        let raised = shares.enumerate().map(|(share, (words, counts))| {
+            let work = |machine: &mut Machine<'_>| {
+                let blocks = words.chunks_mut(WORDS).zip(counts);
+                for (at, (words, count)) in blocks.enumerate() {
+                    let start = (share * SHARE + at) * BLOCK;
+                    let truths = machine.value(start..length.min(start + BLOCK));
+                    pack(truths, words, Variant::chosen());
+                    *count = words.iter().map(|word| word.count_ones() as usize).sum();
+                }
+            };
+            Machine::with(mask, &bound, space, Flags::NONE, work).1.steps
+        });
+        let raised = raised.reduce(Raised::default, Raised::join);
+        let mut total = 0;
+        for start in &mut starts {
+            total += *start;
+            *start = total;
+        }
+        Ok((Self { words, starts, length }, raised))
+    }
+
+    /// How many are chosen.
+    pub fn count(&self) -> usize {
+        self.starts[self.starts.len() - 1]
+    }
+
+    /// Of how many elements.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The block that has the chosen element of this number.
+    pub(crate) fn block_with(&self, number: usize) -> usize {
+        self.starts.partition_point(|&start| start <= number).saturating_sub(1)
+    }
+
+    /// How many are chosen before a block.
+    pub(crate) fn start(&self, block: usize) -> usize {
+        self.starts[block]
+    }
+
+    /// The elements of a block, and their bits.
+    pub(crate) fn block(&self, block: usize) -> (Range<usize>, &[u64]) {
+        let elements = block * BLOCK..self.length.min((block + 1) * BLOCK);
+        (elements, &self.words[block * WORDS..self.words.len().min((block + 1) * WORDS)])
+    }
+
+    /// Writes what is chosen of a program's first output.
+    pub fn write(
+        &self,
+        code: &Interpreter,
+        inputs: &[Operand<'_>],
+        out: &Buffer,
+    ) -> Result<Raised, Error> {
+        let bound = Bound::new(&code.program, inputs, &[])?;
+        let space = &Bound::c_space(inputs);
+        let item = code.outputs[0].itemsize;
+        let mut out = out.write()?;
+        assert_eq!(out.len(), self.count() * item, "room for just those that are chosen");
+        let shares = out.par_chunks_mut(BLOCK * SHARE * item).enumerate();
+        let raised = shares.map(|(share, out)| {
+            let work = |machine: &mut Machine<'_>| {
+                for (at, out) in out.chunks_mut(BLOCK * item).enumerate() {
+                    let start = (share * SHARE + at) * BLOCK;
+                    out.copy_from_slice(machine.chosen(self, start..start + out.len() / item));
+                }
+            };
+            let (_, Folded { steps, .. }) = Machine::with(code, &bound, space, Flags::NONE, work);
+            steps
+        });
+        Ok(raised.reduce(Raised::default, Raised::join))
+    }
+}
