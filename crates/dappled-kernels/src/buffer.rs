@@ -16,8 +16,14 @@ use crate::{Error, Scalar};
 /// A cache line, and what the widest vectors like.
 const ALIGN: usize = 64;
 
-/// From here on huge pages are asked for: one of them is 2 MiB.
+/// From here on huge pages are asked for.
 const HUGE: usize = 4 << 20;
+
+/// Bytes of a huge page.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// The last huge page is taken whole where that is no more than this part of all.
+const NEGLIGIBLE: usize = 8;
 
 /// The claim of a writer, in place of the count of readers.
 const WRITING: isize = -1;
@@ -74,15 +80,16 @@ impl Buffer {
         // Asked for with a plain alignment and aligned by hand: the system's allocator writes
         // zeros itself, touching every page, as soon as a larger alignment is wanted.
         let none = || -> ! { resume_unwind(Box::new(OutOfMemory { bytes: len })) };
-        let layout = Layout::from_size_align(len.saturating_add(ALIGN), 16);
+        let (align, room) = placed(len);
+        let layout = Layout::from_size_align(room.saturating_add(align), 16);
         let Ok(layout) = layout else { none() };
         // SAFETY: the layout is not empty.
         let allocation = NonNull::new(unsafe { alloc_zeroed(layout) });
         let allocation = allocation.unwrap_or_else(|| none());
-        let pad = allocation.as_ptr().align_offset(ALIGN);
-        // SAFETY: pad < ALIGN, so `pad + len` is inside the allocation.
+        let pad = allocation.as_ptr().align_offset(align);
+        // SAFETY: pad < align, so `pad + room` is inside the allocation.
         let start = unsafe { allocation.add(pad) };
-        ask_for_huge_pages(start, len);
+        ask_for_huge_pages(start, room);
         Self::over(start, len, Owner::Ours { allocation, layout })
     }
 
@@ -295,7 +302,17 @@ impl Drop for Writing<'_> {
     }
 }
 
-/// Fresh memory is filled two to four times faster by pages of 2 MiB than of 4 KiB.
+/// Where so many bytes should begin, and how many to ask for: whole huge pages, where they are large.
+fn placed(len: usize) -> (usize, usize) {
+    if len < HUGE {
+        return (ALIGN, len);
+    }
+    let whole = len.checked_next_multiple_of(HUGE_PAGE).unwrap_or(len);
+    (HUGE_PAGE, if whole - len <= len / NEGLIGIBLE { whole } else { len })
+}
+
+/// Fresh memory is filled two to four times faster by pages of 2 MiB than of 4 KiB, and a loop over
+/// several rows at once is a quarter faster. Begins with such a page.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages(start: NonNull<u8>, len: usize) {
     unsafe extern "C" {
@@ -304,10 +321,9 @@ fn ask_for_huge_pages(start: NonNull<u8>, len: usize) {
     const MADV_HUGEPAGE: i32 = 14;
     const PAGE: usize = 4096;
     if len >= HUGE {
-        let pad = start.as_ptr().align_offset(PAGE);
         // SAFETY: whole pages inside our own allocation; the advice changes no byte, and where
         // it is refused nothing happens.
-        unsafe { madvise(start.as_ptr().add(pad), (len - pad) / PAGE * PAGE, MADV_HUGEPAGE) };
+        unsafe { madvise(start.as_ptr(), len / PAGE * PAGE, MADV_HUGEPAGE) };
     }
 }
 

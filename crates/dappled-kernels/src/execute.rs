@@ -10,6 +10,7 @@ use crate::kernels::{Kernel, Variant, hardware, kernel};
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::rewrite::without_slow_divisions;
+use crate::share::share;
 use crate::tiles::{TILE, Tiles};
 use crate::{Error, Flags, Program, Raised, Reg};
 
@@ -188,17 +189,14 @@ impl Engine for Interpreter {
     }
 }
 
-/// Halves the tiles until a part is small enough, and runs the parts on whichever thread is free.
+/// Runs tiles in parts of so many, on whichever thread is free.
 fn run_tiles(code: &Interpreter, bound: &Bound<'_>, tiles: Tiles<'_>, part: usize) -> Raised {
-    if tiles.left() > part {
-        let (first, rest) = tiles.halve();
-        let run = |tiles| run_tiles(code, bound, tiles, part);
-        let (first, rest) = rayon::join(|| run(first), || run(rest));
-        return first.join(rest);
-    }
-    let mut machine = Machine::new(code, bound, tiles.space());
-    tiles.for_each(|tile| machine.run(tile));
-    machine.take_raised()
+    let run = |tiles: Tiles<'_>| {
+        let mut machine = Machine::new(code, bound, tiles.space());
+        tiles.for_each(|tile| machine.run(tile));
+        machine.take_raised()
+    };
+    share(tiles.in_parts(part), run).into_iter().fold(Raised::default(), Raised::join)
 }
 
 fn itemsize(program: &Program, reg: Reg) -> usize {

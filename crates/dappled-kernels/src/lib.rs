@@ -52,6 +52,7 @@ mod reduce;
 mod rewrite;
 mod scalar;
 mod scan;
+mod share;
 mod slot;
 mod space;
 mod threads;

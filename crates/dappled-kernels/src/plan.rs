@@ -64,10 +64,11 @@ impl Plan {
     pub fn new(code: &Interpreter, compiler: &dyn Compiler, repeated: &[bool]) -> Option<Self> {
         let mut draft = Draft::new(code, repeated);
         for group in groups(&code.program, compiler) {
-            match group {
-                Group::Loop(steps) => draft.add_loop(compiler, &steps),
-                Group::Alone(at) => draft.add_step(at),
+            match &group {
+                Group::Loop(steps) => draft.add_loop(compiler, steps),
+                Group::Alone(at) => draft.add_step(*at),
             }
+            draft.finish(group);
         }
         draft.finished()
     }
@@ -82,6 +83,10 @@ struct Draft<'a> {
     /// The slot of each register, where it has one.
     slots: Vec<Option<usize>>,
     count: usize,
+    /// Slots whose registers are not read any more: what is in the first cache stays there.
+    free: Vec<usize>,
+    /// How many steps will read each register, outputs being read for ever.
+    left: Vec<usize>,
 }
 
 impl<'a> Draft<'a> {
@@ -89,7 +94,27 @@ impl<'a> Draft<'a> {
         let program = &code.program;
         let first = program.first_result();
         let slots = (0..program.len()).map(|at| (at < first).then_some(at)).collect();
-        Self { code, program, repeated, stages: Vec::new(), slots, count: code.slots }
+        let mut left = vec![0; program.len()];
+        let args = program.steps.iter().flat_map(|step| &step.args);
+        args.chain(&program.outputs).for_each(|reg| left[usize::from(reg.0)] += 1);
+        let (stages, free) = (Vec::new(), Vec::new());
+        Self { code, program, repeated, stages, slots, count: code.slots, free, left }
+    }
+
+    /// Frees the slots that nobody reads after these steps.
+    fn finish(&mut self, group: Group) {
+        let steps = match group {
+            Group::Loop(steps) => steps,
+            Group::Alone(at) => vec![at],
+        };
+        let first = self.program.first_result();
+        for arg in steps.iter().flat_map(|&at| &self.program.steps[at].args) {
+            let at = usize::from(arg.0);
+            self.left[at] -= 1;
+            if self.left[at] == 0 && at >= first {
+                self.free.extend(self.slots[at].take());
+            }
+        }
     }
 
     fn add_loop(&mut self, compiler: &dyn Compiler, steps: &[usize]) {
@@ -129,8 +154,11 @@ impl<'a> Draft<'a> {
     }
 
     fn target(&mut self, reg: Reg) -> Source {
-        self.slots[usize::from(reg.0)] = Some(self.count);
-        self.count += 1;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.count += 1;
+            self.count - 1
+        });
+        self.slots[usize::from(reg.0)] = Some(slot);
         self.source(reg)
     }
 

@@ -89,11 +89,17 @@ impl<'a> Tiles<'a> {
         (Self { numbers: first, ..self }, Self { numbers: rest, ..self })
     }
 
-    /// The first half and the rest.
-    pub fn halve(self) -> (Self, Self) {
-        let middle = self.numbers.start + self.numbers.len() / 2;
-        let (first, rest) = (self.numbers.start..middle, middle..self.numbers.end);
-        (Self { numbers: first, ..self }, Self { numbers: rest, ..self })
+    /// All of them in parts of at most so many; one part at least.
+    pub fn in_parts(self, most: usize) -> Vec<Self> {
+        let mut parts = Vec::new();
+        let mut rest = self;
+        while rest.left() > most {
+            let (first, others) = rest.split(most);
+            parts.push(first);
+            rest = others;
+        }
+        parts.push(rest);
+        parts
     }
 }
 
@@ -135,8 +141,8 @@ mod tests {
                 for most in [TILE, 4096] {
                     let mut space = Space::in_order_of(&views, views.len() - 1);
                     let mut seen = vec![0; space.len()];
-                    let (first, rest) = space.tiles(most).halve();
-                    for tile in first.chain(rest) {
+                    let parts = space.tiles(most).in_parts(7);
+                    for tile in parts.into_iter().flatten() {
                         tile.extent().indices.clone().for_each(|at| seen[at] += 1);
                     }
                     assert!(seen.iter().all(|&times| times == 1), "{shape:?}");

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use super::Machine;
 use crate::bind::{Bound, Operand};
 use crate::execute::Interpreter;
+use crate::share::share;
 use crate::slot::Slot;
 use crate::space::{Extent, Space};
 use crate::tiles::{TILE, Tile, Tiles};
@@ -44,7 +45,7 @@ impl Interpreter {
             return Ok(None);
         }
         let each = tiles.left().div_ceil(parts);
-        let (parts, raised) = places.parts(self, &bound, parts_of(tiles, each));
+        let (parts, raised) = places.parts(self, &bound, tiles.in_parts(each));
         Ok(Some(raised.join(places.run(self, &bound, parts))))
     }
 }
@@ -93,19 +94,6 @@ struct Part<'a> {
 struct Held {
     tile: Tile,
     values: Slot,
-}
-
-/// Tiles in parts of at most so many.
-fn parts_of(tiles: Tiles<'_>, most: usize) -> Vec<Tiles<'_>> {
-    let mut parts = Vec::new();
-    let mut rest = tiles;
-    while rest.left() > most {
-        let (first, others) = rest.split(most);
-        parts.push(first);
-        rest = others;
-    }
-    parts.push(rest);
-    parts
 }
 
 impl<'a> Places<'a> {
@@ -176,16 +164,13 @@ impl<'a> Places<'a> {
     }
 
     /// Runs all parts on whichever thread is free.
-    fn run(&self, code: &Interpreter, bound: &Bound<'_>, mut parts: Vec<Part<'a>>) -> Raised {
-        if parts.len() > 1 {
-            let rest = parts.split_off(parts.len() / 2);
-            let run = |parts| self.run(code, bound, parts);
-            let (first, rest) = rayon::join(|| run(parts), || run(rest));
-            return first.join(rest);
-        }
-        let mut machine = Machine::new(code, bound, self.space);
-        parts.into_iter().for_each(|part| self.run_part(&mut machine, part));
-        machine.take_raised()
+    fn run(&self, code: &Interpreter, bound: &Bound<'_>, parts: Vec<Part<'a>>) -> Raised {
+        let run = |part| {
+            let mut machine = Machine::new(code, bound, self.space);
+            self.run_part(&mut machine, part);
+            machine.take_raised()
+        };
+        share(parts, run).into_iter().fold(Raised::default(), Raised::join)
     }
 
     fn run_part(&self, machine: &mut Machine<'_>, part: Part<'a>) {

@@ -7,6 +7,7 @@ use super::parts::{PART, Parts, Summary};
 use crate::Folded;
 use crate::kernels::Cuts;
 use crate::machine::Machine;
+use crate::share::pair;
 use crate::slot::Slot;
 
 /// Values of one accumulator's neighbours that are worth a strip of their own: what lies between
@@ -148,8 +149,7 @@ impl Work<'_> {
     }
 
     fn both(self, blocks: (Block, Block), accs: (&mut [u8], &mut [u8])) -> Folded {
-        let (left, right) =
-            rayon::join(|| self.share(blocks.0, accs.0), || self.share(blocks.1, accs.1));
+        let (left, right) = pair(|| self.share(blocks.0, accs.0), || self.share(blocks.1, accs.1));
         left.join(right)
     }
 
@@ -224,7 +224,7 @@ impl Work<'_> {
         if summaries.len() > 1 && elements > PART {
             let middle = summaries.len() / 2;
             let (left, right) = summaries.split_at_mut(middle);
-            let (left, right) = rayon::join(
+            let (left, right) = pair(
                 || self.sum_up(block, first, left),
                 || self.sum_up(block, first + middle, right),
             );

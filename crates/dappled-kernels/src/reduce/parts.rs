@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::bind::Bound;
 use crate::kernels::{Cuts, Folder, State};
 use crate::machine::Machine;
+use crate::share::share;
 use crate::space::Space;
 use crate::tiles::TILE;
 use crate::tree;
@@ -37,15 +38,43 @@ impl<'a> Parts<'a> {
         Machine::with(self.code, self.bound, self.space, self.folder.signals, work)
     }
 
-    /// What a node amounts to, its halves on different threads where it is large.
+    /// What a node amounts to, its parts on different threads where it is large.
     pub fn shared(&self, node: Range<usize>) -> (State, Folded) {
-        let Some((left, right)) = self.halves(&node).filter(|_| node.len() > PART) else {
-            return self.with_machine(|machine| self.alone(machine, node));
+        let mut nodes = Vec::new();
+        self.small_nodes(node.clone(), &mut nodes);
+        let alone = |node| self.with_machine(|machine| self.alone(machine, node));
+        let mut parts = share(nodes, alone).into_iter();
+        self.joined(node, &mut parts)
+    }
+
+    /// The nodes that are worth a thread each, in order.
+    fn small_nodes(&self, node: Range<usize>, nodes: &mut Vec<Range<usize>>) {
+        match self.large_halves(&node) {
+            Some((left, right)) => {
+                self.small_nodes(left, nodes);
+                self.small_nodes(right, nodes);
+            }
+            None => nodes.push(node),
+        }
+    }
+
+    /// What a node amounts to, from what its parts do.
+    fn joined(
+        &self,
+        node: Range<usize>,
+        parts: &mut impl Iterator<Item = (State, Folded)>,
+    ) -> (State, Folded) {
+        let Some((left, right)) = self.large_halves(&node) else {
+            return parts.next().expect("one for each node");
         };
-        let (left, right) = rayon::join(|| self.shared(left), || self.shared(right));
+        let (left, right) = (self.joined(left, parts), self.joined(right, parts));
         let (mut state, mut folded) = (left.0, left.1.join(right.1));
         folded.folding |= self.folder.watch(|| self.folder.join(&mut state, &right.0));
         (state, folded)
+    }
+
+    fn large_halves(&self, node: &Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
+        self.halves(node).filter(|_| node.len() > PART)
     }
 
     /// The same on this thread: nodes of a tile's size or less are computed as one tile.

@@ -178,8 +178,8 @@ fn element_wise(
         return Ok(Array::whole(session, base, memory));
     }
     let layout = layout_like(session, &args, base.dtype, shape);
-    let map = Map::new(request, dtype, args);
-    let at_once = small || at_once || map.weight > HEAVIEST || map.holds_much(base.len());
+    let mut map = Map::new(request, dtype, args);
+    let at_once = small || at_once || map.is_heavier(HEAVIEST) || map.holds_much(base.len());
     let together = map.is_spread || !layout.is_whole();
     let node = Node::new(session, base, layout, State::Map(map.into()));
     if at_once {

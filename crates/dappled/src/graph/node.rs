@@ -65,7 +65,7 @@ pub(crate) struct Map {
     pub request: Request,
     pub dtype: DType,
     pub args: Few<Arg>,
-    /// How many operations would have to be done to know its value.
+    /// How many operations would have to be done to know its value, at most.
     pub weight: usize,
     /// How many elements are read for it from memory.
     pub reads: usize,
@@ -82,6 +82,17 @@ impl Map {
         let is_quick = request.op.is_quick() && args.iter().all(Arg::is_quick);
         let is_spread = args.iter().any(Arg::is_spread);
         Self { request, dtype, args, weight, reads, is_quick, is_spread }
+    }
+
+    /// Is it more than so many operations? Those that are needed in several places, as they are,
+    /// are done once; they are looked for only if counting them each time gives too many.
+    pub fn is_heavier(&mut self, most: usize) -> bool {
+        if self.weight > most {
+            let mut found = Vec::new();
+            self.weight =
+                1 + self.args.iter().map(|arg| arg.distinct(most, &mut found)).sum::<usize>();
+        }
+        self.weight > most
     }
 
     /// Is it made of much less than its so many elements, as by broadcasting?
@@ -271,6 +282,23 @@ impl Arg {
             Arg::Scalar(_) => 0,
             Arg::Part(node, _) => node.of_map(|map| map.weight).unwrap_or(0),
         }
+    }
+
+    /// How many operations have to be done for it besides those found already. Where that is more
+    /// than `most`, some may be left out.
+    fn distinct(&self, most: usize, found: &mut Vec<*const Node>) -> usize {
+        let Arg::Part(node, view) = self else { return 0 };
+        let State::Map(map) = node.state() else { return 0 };
+        if *view != node.base {
+            // Seen in another way it is done again.
+            return map.weight;
+        }
+        let known = Arc::as_ptr(node);
+        if found.contains(&known) || found.len() > most {
+            return 0;
+        }
+        found.push(known);
+        1 + map.args.iter().map(|arg| arg.distinct(most, found)).sum::<usize>()
     }
 
     /// How many elements are read for it from memory.

@@ -23,7 +23,7 @@ use crate::run::RunError;
 
 /// Pending operations are run when there are more than this: counted, never timed, so that every
 /// rank does it at the same place.
-pub(super) const HEAVIEST: usize = 64;
+pub(super) const HEAVIEST: usize = 128;
 
 /// Bytes that a redistribution may use on each rank beside the arrays, if nobody says: a part of
 /// what a rank has on any machine, and enough for messages at full speed.

@@ -50,7 +50,7 @@ impl Array {
         match node.state() {
             State::Map(map) => {
                 let weight = length * (map.weight + 1);
-                !map.is_spread && map.is_of_little(elements) && 2 * weight <= HEAVIEST
+                !map.is_spread && map.is_of_little(elements) && 4 * weight <= HEAVIEST
             }
             _ => false,
         }
