@@ -24,8 +24,11 @@ RUNS = [
     (4, IN_PIECES, "1/4"),
     (7, IN_PIECES, "3/8"),
 ]
+# Ranks, and the bytes that may be used beside the arrays.
+STAYING = [(1, "1000"), (3, "4000"), (7, "")]
 if os.environ.get("DAPPLED_TEST_ALL"):
     RUNS = [(ranks, IN_PIECES, "0/1") for ranks in (1, 2, 3, 4, 7)] + [(2, WHOLE, "0/1")]
+    STAYING += [(2, ""), (4, "")]
 needs_mpi = pytest.mark.skipif(not MPIEXEC.exists(), reason="no mpiexec beside python")
 
 
@@ -62,7 +65,7 @@ def test_what_is_new_on_several_ranks(ranks):
 
 
 @needs_mpi
-@pytest.mark.parametrize(("ranks", "budget"), [(1, "1000"), (3, "4000"), (4, ""), (7, "")])
+@pytest.mark.parametrize(("ranks", "budget"), STAYING)
 def test_nothing_is_brought_together(ranks, budget):
     done = on_ranks(ranks, str(PROGRAM.parent / "pieces_stay.py"), DAPPLED_BUDGET=budget)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
