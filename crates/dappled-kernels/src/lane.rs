@@ -115,7 +115,8 @@ unsafe fn copy_strided(
     // SAFETY: the caller's promise; arrays of bytes need no alignment.
     unsafe {
         match itemsize {
-            _ if from.1 == item && to.1 == item => copy_bytes(from.0, to.0, count * itemsize),
+            // `copy`, which allows overlap: a program may store an input into itself.
+            _ if from.1 == item && to.1 == item => std::ptr::copy(from.0, to.0, count * itemsize),
             1 => copy_items::<1>(from, to, count),
             2 => copy_items::<2>(from, to, count),
             4 => copy_items::<4>(from, to, count),
@@ -123,37 +124,6 @@ unsafe fn copy_strided(
             _ => copy_items::<16>(from, to, count),
         }
     }
-}
-
-/// Rows of a length that the C library copies by one instruction, which is slow on many CPUs where
-/// both are not alike in alignment.
-const MODERATE: std::ops::Range<usize> = 1 << 10..1 << 16;
-
-/// Bytes that are copied together.
-const CHUNK: usize = 128;
-
-/// Copies bytes; both may be the same, as a program may store an input into itself.
-///
-/// # Safety
-/// As for [`copy_strided`].
-unsafe fn copy_bytes(from: *const u8, to: *mut u8, count: usize) {
-    let chunks = if MODERATE.contains(&count) { count / CHUNK } else { 0 };
-    for at in (0..chunks).map(|chunk| chunk * CHUNK) {
-        // SAFETY: the caller's promise; no alignment is asked for.
-        unsafe {
-            let chunk = from.add(at).cast::<[u128; CHUNK / 16]>().read_unaligned();
-            to.add(at).cast::<[u128; CHUNK / 16]>().write_unaligned(chunk);
-        }
-        // Else the compiler would call the C library for the loop.
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: no instruction at all.
-        unsafe {
-            std::arch::asm!("", options(nostack, preserves_flags));
-        }
-    }
-    let done = chunks * CHUNK;
-    // SAFETY: the caller's promise.
-    unsafe { std::ptr::copy(from.add(done), to.add(done), count - done) }
 }
 
 /// # Safety
