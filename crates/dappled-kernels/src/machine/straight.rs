@@ -67,7 +67,9 @@ impl<'a> Straight<'a> {
             let lane = bound.output(space, output);
             lane.is_straight().then_some(Line::Row(lane))
         };
-        let writes = stage.writes.iter().map(write).collect();
+        // An output that is an input, or is there twice, is not the loop's to write.
+        let makes_all = stage.writes.len() == plan.outputs.len();
+        let writes = makes_all.then(|| stage.writes.iter().map(write).collect()).flatten();
         let first = plan.outputs.first().map(|output| output.slot);
         let is_value = stage.writes.len() == 1 && first == Some(stage.writes[0].to.slot);
         Some(Self { stage, reads, writes, is_value })
