@@ -35,7 +35,7 @@ ENDINGS = {
     "leaves": ["rank 1 left"],
     "catches": ["ranks diverged:"],
     "exits_while_others_are_elsewhere": ["rank 1 left with exit status 3"],
-    "ends_without_a_word": [],
+    "ends_itself": ["rank 1 of 3 ends itself with status 3"],
     "is_killed": [],
     "crashes": ["Segmentation fault"],
     "has_no_memory_for_numpy": ["MemoryError: Unable to allocate", "rank 1 of 3"],

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from dappled import _core
-from dappled._launched import hushed, tell
+from dappled._launched import hushed, is_launched, tell
 
 # Who has waited so long is not ended by others, and says itself what they should have said.
 _OTHERS_SAY_IT = 1.0
@@ -26,7 +26,7 @@ def join() -> None:
     _share_cores()
     atexit.register(_leave)
     os.register_at_fork(after_in_child=_core.set_forked)
-    shown, left = sys.excepthook, sys.exit
+    shown, left, gone, process = sys.excepthook, sys.exit, os._exit, os.getpid()
 
     def ended(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
         if getattr(error, "_told_by_others", False):
@@ -43,8 +43,16 @@ def join() -> None:
         _status = status if isinstance(status, int) else int(status is not None)
         left(status)
 
+    def go(status: int) -> NoReturn:
+        # Without `dappled run` nobody else can say which rank it was.
+        if status and os.getpid() == process and not is_launched():
+            with suppress(Exception):
+                _say(f"ends itself with status {status} (os._exit)\n")
+        gone(status)
+
     leave.__doc__, leave.__name__ = left.__doc__, left.__name__
-    sys.excepthook, sys.exit = ended, leave
+    go.__doc__, go.__name__ = gone.__doc__, gone.__name__
+    sys.excepthook, sys.exit, os._exit = ended, leave, go
 
 
 def begin() -> None:
@@ -56,11 +64,16 @@ def begin() -> None:
 
 
 def _show(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> bool:
-    """Says which rank ends all, and why, in one write: ranks share a stderr."""
+    """Says which rank ends all, and why."""
+    return _say("ends all:\n" + "".join(traceback.format_exception(kind, error, at)))
+
+
+def _say(what: str) -> bool:
+    """Says what this rank does, if there are others, in one write: ranks share a stderr."""
     if sys.stderr is None or not _core.has_begun() or _core.ranks() == 1:
         return False
-    head = f"dappled: rank {_core.rank()} of {_core.ranks()} ends all:\n"
-    sys.stderr.write(head + "".join(traceback.format_exception(kind, error, at)))
+    sys.stderr.write(f"dappled: rank {_core.rank()} of {_core.ranks()} {what}")
+    sys.stderr.flush()
     return True
 
 

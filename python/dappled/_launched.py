@@ -20,6 +20,11 @@ _place = _told()
 _process = os.getpid()
 
 
+def is_launched() -> bool:
+    """Is there a launcher that says why a rank ends?"""
+    return _place is not None
+
+
 def tell(word: str) -> None:
     """Says that this rank has `joined` or `left` the job, has `failed`, or is `leaving` it."""
     if _place is not None and os.getpid() == _process:
