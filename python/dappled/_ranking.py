@@ -127,7 +127,7 @@ def median(
     if not isinstance(a, ndarray) or not a.size or a.ndim == 0:
         return NotImplemented
     if core.ranks() > 1 and in_pieces(a) and is_moved(a.dtype):
-        all_of_it = axis is None and out is None and not keepdims and a.dtype.char in "dfilq"
+        all_of_it = axis is None and out is None and not keepdims and _is_selected(a.dtype)
         found = _median_on_ranks(a.reshape(-1)) if all_of_it else None
         steps = _numpys(numpy.median)
         return steps(a, axis, out, overwrite_input, keepdims) if found is None else found
@@ -136,9 +136,14 @@ def median(
     if not is_large(a) or out is not None or keepdims or a.dtype.kind not in "iuf":
         return NotImplemented
     if axis is None or a.ndim == 1:
-        right = axis in (None, 0, -1) and a.dtype.char in "dfilq"
+        right = axis in (None, 0, -1) and _is_selected(a.dtype)
         return _median_of_all(a) if right else NotImplemented
     return _along(a, axis, lambda rows: numpy.median(rows, -1, overwrite_input=True))
+
+
+def _is_selected(dtype: Any) -> bool:
+    """Are elements of this kind compared by the core?"""
+    return bool(dtype.isnative and dtype.char in "dfilq")
 
 
 def _quantile(function: Any, a: Any, q: Any, axis: Any, options: dict[str, Any]) -> Any:
