@@ -1,7 +1,8 @@
 """One process on two threads beside two ranks of one thread: `python benches/ranks.py`.
 
 Large arrays lie in pieces on the ranks and are to cost no more; small ones are whole on each, and
-an operation is to cost what it costs one process. The best of several runs, taken in turn.
+an operation is to cost what it costs one process: there each rank is timed for itself and the least
+is taken, as cores differ. The best of several runs, taken in turn.
 """
 
 from launches import beside
