@@ -80,7 +80,8 @@ def _numbers_there(row: Any) -> Any:
     ends = numpy.concatenate(
         [numpy.frombuffer(one, numpy.int64) for one in core.gather("extents", own.tobytes())]
     )
-    if not len(ends) or int(ends.max()) - int(ends.min()) >= len(row):
+    # A count for each on every rank: not more than a rank's share of the elements.
+    if not len(ends) or int(ends.max()) - int(ends.min()) >= len(row) // core.ranks():
         return None
     low, length = int(ends.min()), int(ends.max() - ends.min()) + 1
     there = core.count_numbers(values, low, length) != 0
