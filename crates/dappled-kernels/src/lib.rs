@@ -59,6 +59,7 @@ mod slot;
 mod space;
 mod threads;
 mod tiles;
+mod together;
 pub mod tree;
 mod turn;
 mod usage;
