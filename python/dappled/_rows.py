@@ -34,11 +34,12 @@ def rows(array: Any) -> Any:
 
 def read_rows(array: Any) -> Any:
     """The same, to be read at once: where the array lies so, its own memory."""
-    if array.ndim == 1:
-        part, place = core.part(array, array.shape)
-        if place == row_blocks(array.shape):
-            return part
-    return rows(array)
+    return core.part(array, array.shape, row_blocks(array.shape))[0]
+
+
+def raw(rows: Any) -> Any:
+    """The bytes of rows, one after the other."""
+    return numpy.ascontiguousarray(rows).reshape(-1).view("u1")
 
 
 def own_start(length: int) -> int:
@@ -95,9 +96,9 @@ def settled(array: Any) -> Any:
 def sent(what: str, parts: list[Any]) -> list[Any]:
     """What every rank has for this one, if it has `parts` for each. Collective."""
     like = parts[0]
-    raw = [numpy.ascontiguousarray(part).reshape(-1).view("u1") for part in parts]
+    sends = [raw(part) for part in parts]
     width = like.dtype.itemsize * int(numpy.prod(like.shape[1:], dtype=int))
-    came = core.exchange(what, raw)
+    came = core.exchange(what, sends)
     shapes = [(len(bytes) // width if width else 0, *like.shape[1:]) for bytes in came]
     return [
         bytes.view(like.dtype).reshape(shape) for bytes, shape in zip(came, shapes, strict=True)
@@ -153,9 +154,9 @@ def owners(bounds: Any, numbers: Any) -> Any:
     return found
 
 
-def taken(piece: Any, length: int, numbers: Any) -> Any:
-    """Rows of an array by their numbers: `piece` has this rank's of so many. Collective."""
-    way = routes("rows by number", numbers, length)
-    short = numpy.uint32 if length <= 1 << 32 else numpy.int64  # half as much to send
-    asked = way.there(numbers.astype(short)).astype(numpy.int64) - own_start(length)
-    return way.back(rows_at(piece, asked))
+def by_number(array: Any, numbers: Any, target: Any) -> tuple[Any, int | None]:
+    """Rows of an array in the order of numbers, where those are; or one that is out of range."""
+    numbers = numpy.ascontiguousarray(numbers).reshape(-1)
+    piece = raw(read_rows(array))
+    found, wrong = core.rows_by_number(array, row_blocks(array.shape), piece, numbers, target)
+    return found, wrong

@@ -150,6 +150,18 @@ def changed(act):
     return program
 
 
+def written_many(np, a, kind):
+    """Elements written by number, in place: of several for one the last stays, also over what is
+    read itself, and whoever copied or asked before has what was there.
+    """
+    row = a.astype(kind).ravel()
+    copy, later = row.copy(), row[::-1] == row
+    row[np.asarray(MANY % 99)] = np.asarray(MANY % 90).astype(kind)
+    row[MANY - 700] = row[3]
+    row[np.abs(a).astype("i4").ravel()] = row
+    return row, copy, later
+
+
 def raised(act):
     """The error of a call, to be compared."""
     try:
@@ -209,6 +221,10 @@ INDEXING = {
     "set outer": changed(lambda np, a: a.__setitem__(np.ix_([1, 5], [2, 40, 2]), a[:2, :3])),
     "set part": changed(lambda np, a: a[10:50].__setitem__(ROWS[:3], 3)),
     "set in place": changed(lambda np, a: a.__setitem__(ROWS, a[ROWS] + 1)),
+    "set many": lambda np, a: written_many(np, a, "f8"),
+    "set many short": lambda np, a: written_many(np, a, "i2"),
+    "set many swapped": lambda np, a: written_many(np, a, ">f8"),
+    "set many items": lambda np, a: written_many(np, np.abs(a), "M8[s]"),
     "set items": changed(lambda np, a: a.__setitem__(MANY[:50] % 60, 5)),
     "add.at": changed(lambda np, a: np.add.at(a, ROWS, 1)),
     "add.at array": changed(lambda np, a: np.add.at(a, (FEW, FEW), np.arange(60.0))),

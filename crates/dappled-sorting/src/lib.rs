@@ -14,6 +14,8 @@ pub mod merge;
 pub mod order;
 pub mod put;
 pub mod rank;
+pub mod receive;
+pub mod route;
 pub mod select;
 pub mod take;
 

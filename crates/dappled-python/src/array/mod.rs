@@ -4,6 +4,7 @@
 //! ([`slow`]), where NumPy does it.
 
 mod blas;
+mod by_number;
 mod call;
 mod choosing;
 mod class;
@@ -75,6 +76,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(taking::count_chosen, module)?)?;
     module.add_function(wrap_pyfunction!(taking::chosen, module)?)?;
     module.add_function(wrap_pyfunction!(taking::places, module)?)?;
+    module.add_function(wrap_pyfunction!(by_number::rows_by_number, module)?)?;
+    module.add_function(wrap_pyfunction!(by_number::put_by_number, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::merge_sorted, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::argsort, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::within, module)?)?;
