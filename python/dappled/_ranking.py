@@ -194,8 +194,8 @@ def _longest(shape: tuple[int, ...]) -> int:
 
 
 def _of_lines(memory: Any, compute: Callable[[Any], Any], shared: int) -> Any:
-    """What comes of each line along the last axis, on all threads, which share another; lines are put
-    in a row first, some at a time.
+    """What comes of each line along the last axis, on all threads, which share another; lines are
+    put in a row first, some at a time.
     """
     rest = memory.shape[:-1]
     like = numpy.asarray(compute(numpy.ones(1, memory.dtype)))
@@ -213,8 +213,8 @@ def _of_lines(memory: Any, compute: Callable[[Any], Any], shared: int) -> Any:
 
 
 def _along_on_ranks(a: Any, axis: Any, compute: Callable[[Any], Any]) -> Any:
-    """The same in pieces: each rank gets whole lines, and has what comes of them; None where lines are
-    none, or not of the core's elements.
+    """The same in pieces: each rank gets whole lines, and has what comes of them; None where lines
+    are none, or not of the core's elements.
     """
     known = type(axis) is int and -a.ndim <= axis < a.ndim and a.ndim > 1 and a.size
     if not known or a.dtype.kind not in "iuf" or not a.dtype.isnative:

@@ -16,6 +16,8 @@ from dappled._array import core
 
 # Values of a rank among the samples, for each rank: shares differ by one part in so many.
 _SAMPLES = 32
+# The same where values are not sorted, and say less of those beside them.
+_SEVERAL = 1024
 
 
 def cuts(values: Any) -> Any:
@@ -45,6 +47,25 @@ def cuts(values: Any) -> Any:
     mine = numpy.where(own < who[chosen], right, left)
     found = numpy.where(own == who[chosen], all_numbers[chosen], mine)
     return numpy.maximum.accumulate(found)
+
+
+def bounds(values: Any, first: int) -> tuple[Any, list[int]]:
+    """Between which elements values, which are not sorted, are divided among ranks, so that each
+    gets about as many: the bounds' values and numbers. This rank has those from `first` on.
+    Collective.
+    """
+    ranks = core.ranks()
+    every = max(1, len(values) // (_SEVERAL * ranks))
+    samples = everywhere(values[::every])
+    numbers = everywhere(numpy.arange(first, first + len(values), every))
+    found, places = numpy.concatenate(samples), numpy.concatenate(numbers)
+    steps = numpy.concatenate(everywhere(numpy.array([every])))
+    weights = numpy.repeat(steps, [len(one) for one in samples])
+    order = numpy.argsort(found, kind="stable")  # numbers are in order already
+    before = numpy.cumsum(weights[order])
+    wanted = numpy.arange(1, ranks) * (before[-1] / ranks)
+    chosen = order[numpy.minimum(numpy.searchsorted(before, wanted), len(order) - 1)]
+    return found[chosen], places[chosen].tolist()
 
 
 def _weights(places: Any, size: Any) -> Any:

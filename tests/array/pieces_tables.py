@@ -162,6 +162,11 @@ def written_many(np, a, kind):
     return row, copy, later
 
 
+def with_order(values):
+    """Values, and the order of their bytes, which must be the one that was asked for."""
+    return values, values.dtype.str
+
+
 def raised(act):
     """The error of a call, to be compared."""
     try:
@@ -293,6 +298,14 @@ SORTING = {
     "sort method": changed(lambda np, a: a.sort(0)),
     "sort row": changed(lambda np, a: a[:, 3].sort()),
     "sort stable": lambda np, a: np.sort(a, axis=None, kind="stable"),
+    "sort swapped": lambda np, a: with_order(np.sort(a.astype(">f8"), axis=None)),
+    "unique swapped": lambda np, a: with_order(np.unique(a.astype(">i4"))),
+    "unique all swapped": lambda np, a: with_order(np.unique(a.astype(">f8"), True)[0]),
+    "rows swapped": lambda np, a: with_order(a.astype(">f8")[[1, 0]]),
+    "chosen swapped": lambda np, a: with_order(a.astype(">f8")[a > 3]),
+    "argsort wide": lambda np, a: np.argsort((a * 1009 + np.arange(42)) % 997, None, "stable"),
+    "argsort same": lambda np, a: np.argsort(a.ravel() * 0, kind="stable"),
+    "argsort texts": lambda np, a: np.argsort(a.ravel().astype("S5"), kind="stable"),
     "sort wide": lambda np, a: np.sort((a * 1009 + np.arange(42)) % 997, axis=None),
     "argsort": lambda np, a: np.argsort(a, axis=1, stable=True),
     "argsort all": lambda np, a: np.argsort(a, axis=None, kind="stable"),
