@@ -130,6 +130,37 @@ REBOUND_ON_RANKS = _words(
     """
 ) | _in_modules("arccos arcsin arctanh log log10 log2 logn power sqrt", "emath", "lib.scimath")
 
+# Functions that NumPy's own does where each array is small and all here: they write nothing that
+# they are given, call nothing, and their result is not much larger.
+_EACH = _words(
+    """
+    allclose angle append argmax argmin argpartition argsort argwhere around array_equal array_equiv
+    average bincount can_cast choose column_stack compress concat concatenate convolve copy corrcoef
+    correlate count_nonzero cov cross cumprod cumsum cumulative_prod cumulative_sum delete diff
+    digitize dot dstack ediff1d extract flatnonzero gradient histogram histogram_bin_edges hstack
+    inner insert interp intersect1d isclose isin iterable lexsort median nan_to_num nanargmax
+    nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile
+    nanstd nansum nanvar ndim nonzero partition percentile polyfit polyval ptp quantile
+    ravel_multi_index repeat result_type roll roots round searchsorted select setdiff1d setxor1d
+    shape sinc size sort stack take take_along_axis tile trace trapezoid tril triu union1d unique
+    unique_all unique_counts unique_inverse unique_values unravel_index unwrap vdot vstack where
+    linalg.cond linalg.cross linalg.eig linalg.eigvals linalg.matrix_norm linalg.matrix_power
+    linalg.matrix_rank linalg.multi_dot linalg.norm linalg.trace linalg.vector_norm
+    """
+)
+
+# The same where the result may have an element for each pair of theirs.
+_TOGETHER = _words("einsum kron linalg.outer linalg.tensordot outer tensordot")
+SMALL = dict.fromkeys(_EACH, "each") | dict.fromkeys(_TOGETHER, "together")
+
+# The same of methods.
+SMALL_METHODS = _words(
+    """
+    argpartition argsort choose compress cumprod cumsum dot nonzero repeat round searchsorted take
+    trace
+    """
+)
+
 # Functions that make arrays, and take `dist=`: where the result lies.
 CREATING = _words(
     """

@@ -21,7 +21,7 @@ from dappled._piecewise import piecewise
 from dappled._products import GENERALISED
 from dappled._tables import COMPUTED, PIECEWISE
 
-_OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
+OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
 
 def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
@@ -265,16 +265,16 @@ METHODS["reduce"] = _reduce
 METHODS["__reduce__"] = _reduced_by_name
 
 
-def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+def array_ufunc(self: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], **kwargs: Any) -> Any:
     """NumPy's ufunc, called with an array of ours."""
     given = (*inputs, *kwargs.get("out", ()))
     if any(getattr(type(value), "__array_ufunc__", 0) is None for value in given):
         return NotImplemented
-    if method in ("__call__", "accumulate", "reduce") and ufunc in _OURS:
+    if method in ("__call__", "accumulate", "reduce") and ufunc in OURS:
         out = kwargs.get("out")
         if method != "__call__" and out is not None:
             kwargs["out"] = out[0]
-        return getattr(_OURS[ufunc], method)(*inputs, **kwargs)
+        return getattr(OURS[ufunc], method)(*inputs, **kwargs)
     return called(ufunc, method, inputs, kwargs)
 
 
@@ -284,4 +284,3 @@ def attach() -> None:
         setattr(core.ufunc, name, method)
     for ufunc in ufuncs.values():
         ufunc.__doc__ = ufunc._numpy.__doc__
-    core.ndarray.__array_ufunc__ = array_ufunc

@@ -60,8 +60,9 @@ def refused(monkeypatch):
     monkeypatch.setattr(dappled.config, "fallback", "error")
 
 
-# From so many elements on, an array counts as distributed here: smaller ones are on every rank.
-SIZE = 60
+# From so many elements on, an array counts as distributed here: smaller ones are on every rank. (The
+# core knows of one process, and what is small it gives to NumPy.)
+SIZE = 6000
 
 
 def matrix():

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dappled_compiled::{Loops, Mode};
 use dappled_kernels::element::typed;
 use dappled_kernels::{
-    Buffer, Compiler, DType, Engine, Interpreter, Op, Operand, Program, Raised, Reg, Scalar,
-    Variant, View, sum,
+    Buffer, Compiler, DType, Engine, Fold, Interpreter, Op, Operand, Program, Raised, Reduction,
+    Reg, Scalar, Variant, View, reduce, sum,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -386,6 +386,74 @@ fn a_fused_sum_has_the_same_bits() {
         assert_eq!(sums[0].to_bits(), sums[1].to_bits(), "{size}²");
     }
     assert!(!loops.is_empty());
+}
+
+/// Along the first axis rows are folded several at a time by loops of their own: with operands of
+/// all kinds, and what they signal.
+fn check_fold(dice: &[Index], shape: &[usize], fold: Fold) {
+    let mut rolls = Rolls(dice.iter());
+    let mut program = random_program(&mut rolls, &Loops::new(Mode::Always));
+    program.outputs.truncate(1);
+    let dtype = program.dtype(program.outputs[0]).unwrap();
+    let seed = rolls.below(4);
+    let inputs: Arrays = (program.inputs.iter().enumerate())
+        .map(|(at, &dtype)| {
+            let (buffer, mut view) = random_input(&mut rolls, dtype, shape, at + seed);
+            // A row for all rows, or one element in each.
+            match rolls.below(4) {
+                0 => view.strides[0] = 0,
+                1 => view.strides[1] = 0,
+                _ => {}
+            }
+            (buffer, view)
+        })
+        .collect();
+    let strides = View::c_order(dtype, shape).strides;
+    let reduction = Reduction::new(fold, dtype, &[0], &strides);
+    let row = View::c_order(dtype, &[1, shape[1]]);
+    let folded = |code: &Interpreter| {
+        let out = Buffer::zeroed(shape[1] * dtype.itemsize());
+        let target = Operand::new(&out, &row).unwrap();
+        let told = reduce(code, &operands(&inputs), &reduction, &target).unwrap();
+        (out.to_vec::<u8>(), told)
+    };
+    let (expected, told) = folded(&Interpreter::new(&program).unwrap());
+    for loops in of_all_variants() {
+        let (found, also_told) = folded(&Interpreter::new(&program).unwrap().with_compiler(loops));
+        assert_same(&row, &found, &expected, &program.to_string());
+        assert_eq!(also_told, told, "signalled by\n{program}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn folded_rows_are_the_interpreters(
+        dice in prop::collection::vec(any::<Index>(), 120),
+        shape in prop::sample::select(vec![[21, 600], [9, 4500], [3, 530], [30, 100]]),
+        fold in prop::sample::select(vec![Fold::Add, Fold::Multiply, Fold::Maximum, Fold::Fmin]),
+    ) {
+        check_fold(&dice, &shape, fold);
+    }
+}
+
+#[test]
+fn rows_are_folded_by_a_loop_of_their_own() {
+    let f = DType::Float64;
+    let mut program = Program::new(vec![f, f], vec![]);
+    let difference = program.push(Op::Subtract, f, &[Reg(0), Reg(1)]);
+    program.outputs.push(difference);
+    let loops = Arc::new(Loops::new(Mode::Always));
+    let code = Interpreter::new(&program).unwrap().with_compiler(loops.clone());
+    let (view, row) = (View::c_order(f, &[17, 600]), View::c_order(f, &[1, 600]));
+    let numbers = Buffer::from_slice(&vec![0.5; view.len()]);
+    let (out, reduction) =
+        (Buffer::zeroed(4800), Reduction::new(Fold::Add, f, &[0], &view.strides));
+    let halves = Operand::new(&numbers, &view).unwrap();
+    reduce(&code, &[halves, halves], &reduction, &Operand::new(&out, &row).unwrap()).unwrap();
+    // That of the difference, and that of several rows.
+    assert_eq!(loops.len(), 2);
 }
 
 #[test]

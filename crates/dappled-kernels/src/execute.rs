@@ -12,6 +12,7 @@ use crate::plan::Plan;
 use crate::rewrite::without_slow_divisions;
 use crate::share::share;
 use crate::tiles::{TILE, Tiles};
+use crate::together::{Pattern, Together};
 use crate::{Error, Flags, Program, Raised, Reg};
 
 /// Elements times steps from which the work is shared among threads: some 30 µs of it.
@@ -68,6 +69,7 @@ pub struct Interpreter {
     /// Elements times steps so far: what is rare is not worth compiling.
     work: AtomicUsize,
     plans: Mutex<Vec<Known>>,
+    togethers: Mutex<Vec<(Pattern, Option<Arc<Together>>)>>,
 }
 
 /// Which operands are repeated, and what is done then.
@@ -122,6 +124,7 @@ impl Interpreter {
             compiler: None,
             work: AtomicUsize::new(0),
             plans: Mutex::default(),
+            togethers: Mutex::default(),
         })
     }
 
@@ -153,6 +156,24 @@ impl Interpreter {
         let plan = Plan::new(self, compiler, &repeated).map(Arc::new);
         plans.push((repeated, plan.clone()));
         plan
+    }
+
+    /// A loop that folds several rows at a time, once there is enough to do.
+    pub(crate) fn together(&self, pattern: Pattern) -> Option<Arc<Together>> {
+        let compiler = self.compiler.as_deref()?;
+        if self.work.load(Ordering::Relaxed) < compiler.least_work() {
+            return None;
+        }
+        let mut known = self.togethers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = known.iter().find(|(found, _)| *found == pattern) {
+            return found.clone();
+        }
+        if known.len() == PLANS {
+            known.clear();
+        }
+        let made = Together::new(&self.program, compiler, &pattern).map(Arc::new);
+        known.push((pattern, made.clone()));
+        made
     }
 
     /// The program that it runs, with its cheaper operations in place.

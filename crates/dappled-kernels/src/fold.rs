@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::dtype::{DType, Kind};
-use crate::{Bool, Scalar};
+use crate::{Bool, Op, Scalar};
 
 /// An operation of two arguments that is applied over and over: NumPy's `ufunc.reduce`,
 /// `ufunc.accumulate`.
@@ -54,6 +54,19 @@ impl Fold {
             Fold::BitAnd if dtype.kind() != Kind::Bool => Some(whole(-1)),
             Fold::Multiply | Fold::BitAnd => Some(whole(1)),
             Fold::All => Some(Scalar::new(Bool(1))),
+        }
+    }
+
+    /// The operation that it applies, where one loop does both.
+    pub(crate) fn op(self) -> Option<Op> {
+        match self {
+            Fold::Add => Some(Op::Add),
+            Fold::Multiply => Some(Op::Multiply),
+            Fold::Minimum => Some(Op::Minimum),
+            Fold::Maximum => Some(Op::Maximum),
+            Fold::Fmin => Some(Op::Fmin),
+            Fold::Fmax => Some(Op::Fmax),
+            _ => None,
         }
     }
 

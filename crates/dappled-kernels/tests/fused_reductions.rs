@@ -78,6 +78,7 @@ fn setting() -> impl Strategy<Value = Setting> {
         vec![3, 20_000],
         vec![20_000, 3],
         vec![40, 30, 50],
+        vec![21, 1100],
         vec![2, 700, 40],
     ]);
     prop_oneof![3 => small, 1 => large].prop_flat_map(|shape| {
@@ -161,6 +162,15 @@ fn elements(buffer: &Buffer, view: &View) -> Vec<[u8; 8]> {
     places.iter().map(|&at| bytes[at as usize..at as usize + 8].try_into().unwrap()).collect()
 }
 
+/// The same floats, any NaN being one: which of two comes out of a sum is the compiler's choice.
+fn of_one_nan(elements: Vec<[u8; 8]>) -> Vec<[u8; 8]> {
+    let one = |bytes: [u8; 8]| match f64::from_ne_bytes(bytes).is_nan() {
+        true => f64::NAN.to_ne_bytes(),
+        false => bytes,
+    };
+    elements.into_iter().map(one).collect()
+}
+
 /// Where each element's result is, in C order.
 fn targets(shape: &[usize], axes: &[usize]) -> Vec<usize> {
     let mut targets = vec![0];
@@ -200,7 +210,7 @@ proptest! {
         let (found, told) = setting.result(dtype, (dtype, &shape), |code, inputs, out| {
             reduce(code, inputs, &reduction, out).unwrap()
         });
-        prop_assert_eq!(found, elements(&expected, &plain));
+        prop_assert_eq!(of_one_nan(found), of_one_nan(elements(&expected, &plain)));
         prop_assert_eq!(told, Folded { steps, folding });
     }
 

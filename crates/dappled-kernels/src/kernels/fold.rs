@@ -191,8 +191,13 @@ impl Folder {
 
     /// Folds each accumulator with one value.
     pub fn rows(&self, accs: &mut [u8], values: &[u8]) {
+        self.several_rows(accs, &[values]);
+    }
+
+    /// Folds each accumulator with one value of each row, in order; quickest with [`TOGETHER`].
+    pub fn several_rows(&self, accs: &mut [u8], rows: &[&[u8]]) {
         // SAFETY: compiled for no newer CPU than the one at hand.
-        unsafe { (self.rows)(&[values], accs) }
+        unsafe { (self.rows)(rows, accs) }
     }
 
     /// Folds each accumulator with its run, all of one length; if `fresh`, each begins with the

@@ -6,19 +6,39 @@ use super::fold::Folding;
 use super::loops::Loop;
 use crate::element::{typed, typed_mut};
 
+/// Rows that are best folded together: memory is read in as many streams, and accumulators are read
+/// and written once for all of them.
+pub(crate) const TOGETHER: usize = 8;
+
 pub(super) struct Rows<F>(PhantomData<F>);
 
 impl<F: Folding> Loop for Rows<F> {
     #[inline(always)]
     fn run(args: &[&[u8]], out: &mut [u8]) {
         let accs = typed_mut::<F::Item>(out);
-        let (values, tail) = typed::<F::Item>(args[0])[..accs.len()].as_chunks::<8>();
-        let (accs, rest) = accs.as_chunks_mut::<8>();
-        // Eight at a time are always written: a choice between the two would become a branch.
-        for (accs, values) in accs.iter_mut().zip(values) {
-            *accs = std::array::from_fn(|at| F::apply(accs[at], values[at]));
+        match <[&[u8]; TOGETHER]>::try_from(args) {
+            Ok(rows) => fold_rows::<F, TOGETHER>(accs, rows),
+            Err(_) => args.iter().for_each(|&row| fold_rows::<F, 1>(accs, [row])),
         }
-        for (acc, &value) in rest.iter_mut().zip(tail) {
+    }
+}
+
+/// Eight accumulators at a time take a value of each row.
+#[inline(always)]
+fn fold_rows<F: Folding, const N: usize>(accs: &mut [F::Item], rows: [&[u8]; N]) {
+    let rows = rows.map(|row| typed::<F::Item>(row)[..accs.len()].as_chunks::<8>());
+    let (accs, rest) = accs.as_chunks_mut::<8>();
+    for (at, accs) in accs.iter_mut().enumerate() {
+        let mut now = *accs;
+        for (values, _) in &rows {
+            let values = &values[at];
+            // All are always written: a choice between two would become a branch.
+            now = std::array::from_fn(|lane| F::apply(now[lane], values[lane]));
+        }
+        *accs = now;
+    }
+    for (_, tail) in &rows {
+        for (acc, &value) in rest.iter_mut().zip(*tail) {
             *acc = F::apply(*acc, value);
         }
     }

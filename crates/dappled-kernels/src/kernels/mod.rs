@@ -36,6 +36,7 @@ use crate::{DType, Flags, Op};
 pub(crate) use self::compress::{BEYOND, compress, pack};
 pub(crate) use self::extreme::{Finder, Record};
 pub(crate) use self::fold::{Cuts, Folder, Spacing, State};
+pub(crate) use self::fold_loops::TOGETHER;
 pub(crate) use self::loops::Kernel;
 pub(crate) use self::ready::Ready;
 pub(crate) use self::signals::hardware;

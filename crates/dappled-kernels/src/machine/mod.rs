@@ -2,6 +2,7 @@
 
 mod near;
 mod over;
+mod rows;
 mod stages;
 mod straight;
 
@@ -9,6 +10,7 @@ use std::ops::Range;
 use std::slice;
 
 use self::near::Near;
+pub(crate) use self::rows::Rows;
 use self::straight::Straight;
 use crate::bind::Bound;
 use crate::execute::{Instruction, Interpreter, Source};

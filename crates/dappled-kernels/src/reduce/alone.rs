@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use super::block::{Block, Work};
 use crate::Folded;
+use crate::kernels::TOGETHER;
 use crate::machine::Machine;
 use crate::tiles::TILE;
-
-/// Elements of a row that are folded at once where they are used as they lie.
-const LONG: usize = 4 * TILE;
 
 impl Work<'_> {
     pub fn alone(self, block: &Block, accs: &mut [u8]) -> Folded {
@@ -19,41 +19,6 @@ impl Work<'_> {
             (false, _) => self.long_runs(machine, block, accs),
         };
         self.parts.with_machine(work).1
-    }
-
-    /// Rows of which a tile is a part.
-    fn long_rows(self, machine: &mut Machine<'_>, block: &Block, accs: &mut [u8]) {
-        if !self.order.turned {
-            return self.parts_of_rows(machine, block, accs, 0..block.columns.len());
-        }
-        // What does not change from row to row stays in its registers.
-        for column in (0..block.columns.len()).step_by(TILE) {
-            let columns = column..block.columns.len().min(column + TILE);
-            self.parts_of_rows(machine, block, accs, columns);
-        }
-    }
-
-    /// The same columns of all rows, one row after the other.
-    fn parts_of_rows(
-        self,
-        machine: &mut Machine<'_>,
-        block: &Block,
-        accs: &mut [u8],
-        wanted: Range<usize>,
-    ) {
-        let width = block.columns.len();
-        // What is only read needs no register.
-        let tile = if self.parts.code.steps.is_empty() { LONG } else { TILE };
-        for at in 0..block.units() {
-            let unit = block.unit(&self.order.levels, at);
-            let start = unit.place * self.order.len + block.columns.start;
-            let accs = &mut accs[self.bytes(unit.acc * width..(unit.acc + 1) * width)];
-            for column in wanted.clone().step_by(tile) {
-                let columns = column..wanted.end.min(column + tile);
-                let values = machine.value(start + columns.start..start + columns.end);
-                self.row(&mut accs[self.bytes(columns)], values, block.fresh && unit.first);
-            }
-        }
     }
 
     /// Runs of which a tile is a part.
@@ -105,24 +70,36 @@ impl Work<'_> {
             return self.parts.folder.runs(accs, values, fresh);
         }
         let len = self.bytes(0..self.order.len).end;
+        if self.order.by_rows {
+            return self.short_rows(&mut accs[unit.acc * len..(unit.acc + 1) * len], values, fresh);
+        }
+        let acc = &mut accs[self.bytes(unit.acc..unit.acc + 1)];
         for (at, values) in values.chunks_exact(len).enumerate() {
-            if self.order.by_rows {
-                self.row(&mut accs[unit.acc * len..(unit.acc + 1) * len], values, fresh && at == 0);
-            } else {
-                let acc = &mut accs[self.bytes(unit.acc..unit.acc + 1)];
-                self.parts.folder.runs(acc, values, fresh && at == 0);
-            }
+            self.parts.folder.runs(acc, values, fresh && at == 0);
         }
     }
 
-    fn row(self, accs: &mut [u8], values: &[u8], fresh: bool) {
+    /// Rows one after the other, for the same accumulators.
+    fn short_rows(self, accs: &mut [u8], mut values: &[u8], fresh: bool) {
+        if fresh {
+            let (first, others) = values.split_at(accs.len());
+            self.row(accs, first, true);
+            values = others;
+        }
+        for some in values.chunks(TOGETHER * accs.len()) {
+            let rows: SmallVec<[&[u8]; TOGETHER]> = some.chunks_exact(accs.len()).collect();
+            self.parts.folder.several_rows(accs, &rows);
+        }
+    }
+
+    pub fn row(self, accs: &mut [u8], values: &[u8], fresh: bool) {
         match fresh {
             true => accs.copy_from_slice(values),
             false => self.parts.folder.rows(accs, values),
         }
     }
 
-    fn bytes(self, items: Range<usize>) -> Range<usize> {
+    pub fn bytes(self, items: Range<usize>) -> Range<usize> {
         let item = self.parts.folder.itemsize;
         items.start * item..items.end * item
     }

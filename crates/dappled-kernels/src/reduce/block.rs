@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::order::{Level, Order};
 use super::parts::{PART, Parts, Summary};
-use crate::Folded;
 use crate::kernels::Cuts;
 use crate::machine::Machine;
 use crate::share::pair;
 use crate::slot::Slot;
+use crate::{Fold, Folded};
 
 /// Values of one accumulator's neighbours that are worth a strip of their own: what lies between
 /// two strips' rows is read by another thread.
@@ -102,6 +102,7 @@ impl Block {
 pub(crate) struct Work<'a> {
     pub parts: Parts<'a>,
     pub order: &'a Order,
+    pub fold: Fold,
 }
 
 /// How a block can be done on several threads.

@@ -4,7 +4,7 @@
 //! order     in which order NumPy takes the values: rows or runs
 //! target    the memory of the accumulators: the output's own where it can be
 //! block     some accumulators and all their values: cut among threads
-//! alone     a block on one thread
+//! alone     a block on one thread; rows: its long rows, several at a time
 //! parts     a run of values: cut along NumPy's tree
 //! arg       where the least or the greatest value is
 //! sum       parts of a sum, for trees over several ranks
@@ -15,6 +15,7 @@ mod arg;
 mod block;
 mod order;
 mod parts;
+mod rows;
 mod sum;
 mod target;
 
@@ -163,7 +164,7 @@ fn reduce_of(
         };
         space.in_rows = order.turned;
         let parts = Parts { code, bound: &bound, space: &space, folder };
-        let work = Work { parts, order: &order };
+        let work = Work { parts, order: &order, fold };
         let fresh = !fill(accs);
         Ok(work.share(Block::whole(&order, fresh), accs))
     })

@@ -35,6 +35,7 @@ mod scalars;
 mod session;
 mod shapes;
 mod slow;
+mod small;
 mod sorting;
 mod taking;
 mod ufunc;
