@@ -168,7 +168,7 @@ def _sample_sorted(row: Any, kind: Any) -> Any:
             came, bounds = other, _merged(came, bounds, other)
     else:
         came.sort(kind="stable")  # which finds what is sorted already, and merges
-    return _rows.joined_rows(came)
+    return _rows.from_rows(came, len(row))
 
 
 def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
@@ -188,21 +188,21 @@ def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
 def _sample_argsorted(row: Any) -> Any:
     values, first = _rows.read_rows(row), _rows.own_start(len(row))
     if row.dtype.char not in _RANKED or not row.dtype.isnative or not len(row):
-        return _sorted_and_merged(values, first)
+        return _sorted_and_merged(values, first, len(row))
     ranges = core.divided(numpy.ascontiguousarray(values), first, *bounds(values, first))
     came = _rows.joined(_rows.sent("values to sort", [found for found, _ in ranges]))
     numbers = _rows.joined(_rows.sent("values to sort", [found for _, found in ranges]))
     return _rows.joined_rows(core.argsort_numbered(came, numbers))
 
 
-def _sorted_and_merged(piece: Any, first: int) -> Any:
+def _sorted_and_merged(piece: Any, first: int, length: int) -> Any:
     """The same for values that NumPy alone compares: each rank sorts its own first."""
     order = numpy.argsort(piece, kind="stable")
     values = piece[order]
     places = cuts(values)
     came = _rows.joined(exchanged(values, places))
     numbers = _rows.joined(exchanged(order + first, places))
-    return _rows.joined_rows(numbers[numpy.argsort(came, kind="stable")])
+    return _rows.from_rows(numbers[numpy.argsort(came, kind="stable")], length)
 
 
 def _argsort(

@@ -107,6 +107,16 @@ SHAPING = {
     "copy": lambda np, a: np.copy(a),
     "where positive": lambda np, a: np.sqrt(a, out=a.copy(), where=a > 0),
     "where row": lambda np, a: np.add(a, 2, out=np.zeros_like(a), where=a[0] > 0),
+    "where wrong": lambda np, a: raised(lambda: np.add(a, a, where=a[0, :7] > 2)),
+    "where wrong with out": lambda np, a: raised(
+        lambda: np.add(a, a, where=a[:, :3] > 2, out=np.zeros(a.shape))
+    ),
+    "where of numbers": lambda np, a: raised(lambda: np.add(a, a, where=a)),
+    "where of wrong sum": lambda np, a: raised(lambda: np.sum(a, where=np.ones(7, bool))),
+    "where of wrong reduce": lambda np, a: raised(
+        lambda: np.add.reduce(a, where=np.ones((2, 60, 42), bool))
+    ),
+    "where of wrong max": lambda np, a: raised(lambda: np.max(a, where=a[:7] > 2, initial=0)),
     "where alone": lambda np, a: np.where(a > 2, np.divide(1, a, where=a > 2), 0),
     "sum where": lambda np, a: a.sum(axis=0, where=a > 1),
     "mean where": lambda np, a: a.mean(axis=1, where=a[:, :1] > -9),
