@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Awaited",
     "Dimension",
     "Distribution",
     "Importer",
@@ -19,6 +20,7 @@ __all__ = [
     "accumulate",
     "arg_reduce",
     "argsort",
+    "argsort_numbered",
     "blocks",
     "chosen",
     "comm_stats",
@@ -27,10 +29,14 @@ __all__ = [
     "count_chosen",
     "count_numbers",
     "cpu",
+    "divided",
+    "eliminate",
+    "eliminates",
     "exchange",
     "extent",
     "extent_of_floats",
     "fabric_name",
+    "factor_panel",
     "fourier",
     "from_distarray",
     "from_piece",
@@ -50,15 +56,18 @@ __all__ = [
     "part",
     "placed",
     "places",
+    "put_by_number",
     "put_items",
     "random",
     "rank",
     "ranks",
     "reduce",
+    "rows_by_number",
     "rules",
     "scatter",
     "set_forked",
     "set_local",
+    "start_from",
     "sync",
     "take_rows",
     "twisted",
@@ -535,6 +544,19 @@ def chosen(array: ndarray, mask: ndarray) -> ndarray | None: ...
 def places(mask: NDArray[np.bool], out: NDArray[np.int64]) -> None: ...
 def merge_sorted(a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None: ...
 def argsort(values: NDArray[Any]) -> NDArray[np.int64]: ...
+def argsort_numbered(values: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[np.int64]: ...
+def divided(
+    values: NDArray[Any], first: int, bounds: NDArray[Any], numbers: Sequence[int]
+) -> list[tuple[NDArray[Any], NDArray[np.int64]]]: ...
+def eliminates() -> bool: ...
+def factor_panel(panel: NDArray[Any]) -> list[int]: ...
+def eliminate(columns: NDArray[Any], panel: NDArray[Any], pivots: Sequence[int]) -> None: ...
+
+@final
+class Awaited:
+    def wait(self) -> NDArray[np.uint8] | None: ...
+
+def start_from(rank: int, what: str, bytes: NDArray[np.uint8]) -> Awaited: ...
 def within(values: NDArray[Any], low: Any, high: Any) -> tuple[int, int, NDArray[Any]]: ...
 def extent(values: NDArray[np.int64]) -> tuple[int, int] | None: ...
 def extent_of_floats(values: NDArray[np.float64]) -> tuple[float, float] | None: ...

@@ -105,6 +105,12 @@ def sent(what: str, parts: list[Any]) -> list[Any]:
     ]
 
 
+def joined(parts: list[Any]) -> Any:
+    """Parts one after the other, in the very dtype that they have: NumPy's would not be swapped."""
+    shape = (sum(map(len, parts)), *parts[0].shape[1:])
+    return numpy.concatenate(parts, out=numpy.empty(shape, parts[0].dtype))
+
+
 class Routes:
     """The way of elements to the ranks that they are meant for, and of answers back."""
 
@@ -118,12 +124,12 @@ class Routes:
         """Elements sent: those that come here, in the order of ranks and there of elements."""
         parts = sent(self._what, numpy.split(rows_at(column, self._order), self._cuts))
         self._came = numpy.cumsum([len(part) for part in parts])[:-1]
-        return numpy.concatenate(parts)
+        return joined(parts)
 
     def back(self, answers: Any) -> Any:
         """An answer to each that came, sent back: in the order of what was sent."""
         parts = sent(self._what, numpy.split(answers, self._came))
-        found = numpy.concatenate(parts)
+        found = joined(parts)
         made = numpy.empty_like(found)
         put_rows(made, self._order, found)
         return made

@@ -107,6 +107,16 @@ SHAPING = {
     "copy": lambda np, a: np.copy(a),
     "where positive": lambda np, a: np.sqrt(a, out=a.copy(), where=a > 0),
     "where row": lambda np, a: np.add(a, 2, out=np.zeros_like(a), where=a[0] > 0),
+    "where wrong": lambda np, a: raised(lambda: np.add(a, a, where=a[0, :7] > 2)),
+    "where wrong with out": lambda np, a: raised(
+        lambda: np.add(a, a, where=a[:, :3] > 2, out=np.zeros(a.shape))
+    ),
+    "where of numbers": lambda np, a: raised(lambda: np.add(a, a, where=a)),
+    "where of wrong sum": lambda np, a: raised(lambda: np.sum(a, where=np.ones(7, bool))),
+    "where of wrong reduce": lambda np, a: raised(
+        lambda: np.add.reduce(a, where=np.ones((2, 60, 42), bool))
+    ),
+    "where of wrong max": lambda np, a: raised(lambda: np.max(a, where=a[:7] > 2, initial=0)),
     "where alone": lambda np, a: np.where(a > 2, np.divide(1, a, where=a > 2), 0),
     "sum where": lambda np, a: a.sum(axis=0, where=a > 1),
     "mean where": lambda np, a: a.mean(axis=1, where=a[:, :1] > -9),
@@ -160,6 +170,11 @@ def written_many(np, a, kind):
     row[MANY - 700] = row[3]
     row[np.abs(a).astype("i4").ravel()] = row
     return row, copy, later
+
+
+def with_order(values):
+    """Values, and the order of their bytes, which must be the one that was asked for."""
+    return values, values.dtype.str
 
 
 def raised(act):
@@ -293,6 +308,14 @@ SORTING = {
     "sort method": changed(lambda np, a: a.sort(0)),
     "sort row": changed(lambda np, a: a[:, 3].sort()),
     "sort stable": lambda np, a: np.sort(a, axis=None, kind="stable"),
+    "sort swapped": lambda np, a: with_order(np.sort(a.astype(">f8"), axis=None)),
+    "unique swapped": lambda np, a: with_order(np.unique(a.astype(">i4"))),
+    "unique all swapped": lambda np, a: with_order(np.unique(a.astype(">f8"), True)[0]),
+    "rows swapped": lambda np, a: with_order(a.astype(">f8")[[1, 0]]),
+    "chosen swapped": lambda np, a: with_order(a.astype(">f8")[a > 3]),
+    "argsort wide": lambda np, a: np.argsort((a * 1009 + np.arange(42)) % 997, None, "stable"),
+    "argsort same": lambda np, a: np.argsort(a.ravel() * 0, kind="stable"),
+    "argsort texts": lambda np, a: np.argsort(a.ravel().astype("S5"), kind="stable"),
     "sort wide": lambda np, a: np.sort((a * 1009 + np.arange(42)) % 997, axis=None),
     "argsort": lambda np, a: np.argsort(a, axis=1, stable=True),
     "argsort all": lambda np, a: np.argsort(a, axis=None, kind="stable"),

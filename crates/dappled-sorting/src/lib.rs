@@ -9,6 +9,7 @@
 mod ahead;
 pub mod compact;
 pub mod count;
+pub mod divide;
 pub mod histogram;
 pub mod merge;
 pub mod order;
