@@ -19,6 +19,7 @@ TURNS = 60
 SETUP = """
 a, b, c = (np.random.default_rng(seed).random(100) for seed in range(3))
 m, i, k, x, numbers = a.reshape(10, 10).copy(), np.arange(100), a > 0.5, 1.5, [1.0, 2.0, 3.0]
+y, rng = numpy.float64(1.5), np.random.default_rng(7)
 a1, b1, c1 = (np.random.default_rng(seed).random(1000) for seed in range(3))
 a2, b2, c2 = (np.random.default_rng(seed).random(10_000) for seed in range(3))
 u1, u2, u3 = (np.random.default_rng(0).random((size, size)) for size in (10, 100, 300))
@@ -40,6 +41,11 @@ np.zeros(100) | np.ones((10, 10)) | np.full(100, 2.0) | np.arange(100) | np.arra
 np.asarray(a) | np.zeros_like(a) | np.linspace(0, 1, 100)
 np.where(k, a, b) | a.clip(0.2, 0.8) | a.reshape(10, 10) | m.ravel() | m.T | a.astype('f4')
 a.copy() | a.tolist()
+np.dot(a, b) | m @ a[:10] | np.linalg.norm(a) | np.linalg.solve(m, b[:10]) | np.sqrt(x) | y * a
+np.concatenate([a, b]) | np.stack([a, b]) | np.sort(a) | np.argsort(a) | np.cumsum(a) | np.diff(a)
+np.median(a) | np.unique(i) | np.histogram(a) | np.interp(x, a, b) | np.outer(numbers, numbers)
+m[:, [1, 2]] | a.__setitem__(k, x) | np.allclose(a, b) | np.mean(numbers) | np.fft.fft(a)
+rng.random(3) | np.random.normal() | np.nonzero(k) | np.shape(a)
 a * b + c * 2.0 - np.sqrt(np.abs(a)) | a1 * b1 + c1 * 2.0 - np.sqrt(np.abs(a1))
 a2 * b2 + c2 * 2.0 - np.sqrt(np.abs(a2)) | laplace(u1) | laplace(u2) | laplace(u3)
 """
@@ -54,7 +60,7 @@ def computed(result: Any) -> Any:
 
 def timer(np: ModuleType, call: str) -> timeit.Timer:
     """A timer of a call; of what may be left pending, all is computed."""
-    names = {"np": np, "computed": computed}
+    names = {"np": np, "numpy": numpy, "computed": computed}
     exec(SETUP, names)
     lazy = np is dappled and any(name in call for name in ("a2", "laplace"))
     return timeit.Timer(f"computed({call})" if lazy else call, globals=names)
