@@ -41,6 +41,7 @@ mod groups;
 mod kernels;
 mod lane;
 mod machine;
+mod mask;
 mod op;
 mod overlap;
 mod plan;
