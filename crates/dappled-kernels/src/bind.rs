@@ -1,5 +1,7 @@
 //! A program's operands, checked and claimed: what makes it sound to touch their memory.
 
+use std::ops::Range;
+use std::slice;
 use std::sync::{Arc, OnceLock};
 
 use crate::buffer::{Reading, Writing};
@@ -136,6 +138,16 @@ impl<'a> Bound<'a> {
     /// An operand by its position, the outputs counted after the inputs.
     pub fn input<'s>(&self, space: &'s Space, at: usize) -> Lane<'s> {
         Lane { base: self.bases[at], track: &space.tracks[at], space }
+    }
+
+    /// The memory of an input at these indices, where they lie one after the other and nothing is
+    /// written.
+    pub fn read(&self, space: &Space, input: usize, indices: Range<usize>) -> Option<&[u8]> {
+        let (lane, extent) = (self.input(space, input), space.extent(indices));
+        let start = lane.in_place(&extent).filter(|_| !self.has_outputs())?;
+        // SAFETY: found contiguous and inside the buffer, which is claimed to be read for as long
+        // as this lives.
+        Some(unsafe { slice::from_raw_parts(start, extent.len() * lane.track.itemsize) })
     }
 
     /// How these operands are run: several steps in one loop, or one operation at a time.

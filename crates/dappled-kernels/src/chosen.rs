@@ -5,8 +5,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::bind::{Bound, Operand};
-use crate::kernels::{Variant, pack};
 use crate::machine::Machine;
+use crate::mask::Mask;
 use crate::tiles::TILE;
 use crate::{Buffer, DType, Error, Flags, Folded, Interpreter, Raised};
 
@@ -54,17 +54,13 @@ impl Chosen {
         let mut words = vec![0; length.div_ceil(64)];
         let mut starts = vec![0; length.div_ceil(BLOCK) + 1];
         let shares = words.par_chunks_mut(WORDS * SHARE).zip(starts[1..].par_chunks_mut(SHARE));
+        let mask = Mask::new(mask, &bound, space);
         let raised = shares.enumerate().map(|(share, (words, counts))| {
-            let work = |machine: &mut Machine<'_>| {
-                let blocks = words.chunks_mut(WORDS).zip(counts);
-                for (at, (words, count)) in blocks.enumerate() {
-                    let start = (share * SHARE + at) * BLOCK;
-                    let truths = machine.value(start..length.min(start + BLOCK));
-                    pack(truths, words, Variant::chosen());
-                    *count = words.iter().map(|word| word.count_ones() as usize).sum();
-                }
-            };
-            Machine::with(mask, &bound, space, Flags::NONE, work).1.steps
+            let raised = mask.write(share * SHARE * BLOCK, length, words);
+            for (words, count) in words.chunks(WORDS).zip(counts) {
+                *count = words.iter().map(|word| word.count_ones() as usize).sum();
+            }
+            raised
         });
         let raised = raised.reduce(Raised::default, Raised::join);
         let mut total = 0;
@@ -95,10 +91,10 @@ impl Chosen {
         self.starts[block]
     }
 
-    /// The elements of a block, and their bits.
-    pub(crate) fn block(&self, block: usize) -> (Range<usize>, &[u64]) {
-        let elements = block * BLOCK..self.length.min((block + 1) * BLOCK);
-        (elements, &self.words[block * WORDS..self.words.len().min((block + 1) * WORDS)])
+    /// The elements of some blocks, and their bits.
+    pub(crate) fn blocks(&self, blocks: Range<usize>) -> (Range<usize>, &[u64]) {
+        let elements = blocks.start * BLOCK..self.length.min(blocks.end * BLOCK);
+        (elements, &self.words[blocks.start * WORDS..self.words.len().min(blocks.end * WORDS)])
     }
 
     /// Writes what is chosen of a program's first output.

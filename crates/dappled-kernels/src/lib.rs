@@ -43,6 +43,7 @@ mod groups;
 mod kernels;
 mod lane;
 mod machine;
+mod mask;
 mod op;
 mod overlap;
 mod plan;

@@ -15,6 +15,9 @@ const ROWS: usize = 8;
 /// a loop has for them.
 const STREAMS: usize = 11;
 
+/// The most steps of all rows: a longer loop takes longer to compile than it saves.
+const STEPS: usize = 64;
+
 /// What such a loop depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
@@ -43,12 +46,13 @@ pub(crate) enum Stream {
 }
 
 impl Pattern {
-    /// How many rows one loop can do; None if it is not worth while.
-    fn rows(&self) -> Option<usize> {
+    /// How many rows one loop can do, of so many steps each; None if it is not worth while.
+    fn rows(&self, steps: usize) -> Option<usize> {
         let inputs = || self.steady.iter().zip(&self.repeated).filter(|(_, repeated)| !**repeated);
         let steady = inputs().filter(|(steady, _)| **steady).count();
         let changing = inputs().count() - steady;
         let most = STREAMS.saturating_sub(steady).checked_div(changing)?.min(ROWS);
+        let most = most.min(STEPS / steps.max(1));
         (most >= 2).then(|| 1 << most.ilog2())
     }
 
@@ -64,7 +68,7 @@ impl Pattern {
 impl Together {
     /// None where not all of it can be one loop.
     pub fn new(program: &Program, compiler: &dyn Compiler, pattern: &Pattern) -> Option<Self> {
-        let (op, rows) = (pattern.fold.op()?, pattern.rows()?);
+        let (op, rows) = (pattern.fold.op()?, pattern.rows(program.steps.len())?);
         let (folding, inputs) = unrolled(program, op, rows, &pattern.steady);
         let dtype = program.dtype(program.outputs[0])?;
         let all_can = || folding.steps.iter().all(|step| compiler.has(step.op, step.dtype));

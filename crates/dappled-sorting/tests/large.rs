@@ -185,8 +185,14 @@ proptest! {
     }
 
     #[test]
-    fn each_value_is_in_its_bin(seed: u64, length in 0..MOST, bins in 1..300_usize) {
-        let values = floats(seed, length);
+    fn each_value_is_in_its_bin(
+        seed: u64,
+        length in 0..MOST,
+        bins in 1..300_usize,
+        scale in prop::sample::select(vec![1.0, 0.7123, 0.0517]),
+    ) {
+        // Many of them on edges; or few; or nearly all inside.
+        let values: Vec<f64> = floats(seed, length).iter().map(|value| value * scale).collect();
         let edges: Vec<f64> =
             (0..=bins).map(|edge| -500.0 + 1000.0 * edge as f64 / bins as f64).collect();
         let mut expected = vec![0; bins];

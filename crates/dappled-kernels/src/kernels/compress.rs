@@ -7,6 +7,9 @@ use super::Variant;
 use crate::element::{typed, typed_mut, with_element};
 use crate::{DType, Element};
 
+/// Elements that a word of bits is for.
+pub(crate) const WORD: usize = 64;
+
 /// Bytes beyond the last chosen element that may be written.
 pub(crate) const BEYOND: usize = 32;
 
@@ -37,7 +40,7 @@ fn word_of(truths: &[u8; 64]) -> u64 {
 }
 
 /// Writes the elements that bits choose one behind the other, and says how many. `out` has room for
-/// all elements, and for [`BEYOND`].
+/// them, for a [`WORD`] more, and for [`BEYOND`].
 pub(crate) fn compress(
     dtype: DType,
     variant: Variant,
@@ -85,10 +88,10 @@ mod x86 {
     use std::arch::x86_64::*;
     use std::mem::transmute;
 
-    use super::{BEYOND, Done};
+    use super::{BEYOND, Done, WORD};
 
     /// How far ahead memory is asked for: it arrives while elements are moved.
-    const AHEAD: usize = 8192;
+    const AHEAD: usize = 2048;
 
     /// 32 bytes in a register. (What loads by pointer is checked where assertions are, by way of the
     /// stack, which takes longer than all the rest.)
@@ -111,14 +114,16 @@ mod x86 {
         }
     }
 
-    /// Where each lane of four bytes comes from, a byte each; and how many bytes are chosen.
+    /// Where each of eight lanes of four bytes comes from, a byte each; and how many bytes are chosen.
     struct Moves {
         from: [u64; 256],
         bytes: [u8; 256],
     }
 
     static OF_EIGHT: Moves = moves(1);
-    static OF_FOUR: Moves = moves(2);
+    /// Of four elements of two lanes, the lanes as they are used: so few that all stay at hand.
+    static OF_FOUR: [[u8; 32]; 16] = spread(&moves(2));
+    static BYTES_OF_FOUR: [u8; 256] = moves(2).bytes;
 
     /// For elements of so many lanes.
     const fn moves(lanes: usize) -> Moves {
@@ -139,32 +144,63 @@ mod x86 {
         moves
     }
 
+    const fn spread(moves: &Moves) -> [[u8; 32]; 16] {
+        let mut spread = [[0; 32]; 16];
+        let mut at = 0;
+        while at < 16 * 8 {
+            spread[at / 8][at % 8 * 4] = moves.from[at / 8].to_le_bytes()[at % 8];
+            at += 1;
+        }
+        spread
+    }
+
     /// The same of whole words, so many elements in a step.
     #[target_feature(enable = "avx2")]
     pub fn compress<const IN_STEP: usize>(values: &[u8], words: &[u64], out: &mut [u8]) -> Done {
-        let moves = if IN_STEP == 8 { &OF_EIGHT } else { &OF_FOUR };
-        assert!(out.len() >= values.len() + BEYOND, "room for all, and for what is too much");
+        let word_bytes = WORD * 32 / IN_STEP;
         let (mut filled, mut done) = (0_usize, 0);
-        for (&word, values) in words.iter().zip(values.chunks_exact(2048 / IN_STEP)) {
-            let mut left = word;
-            let (steps, _) = values.as_chunks::<32>();
-            for (step, values) in steps.iter().enumerate() {
-                if step % 2 == 0 {
-                    _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(AHEAD).cast());
-                }
-                let bits = left as usize & ((1 << IN_STEP) - 1);
-                let from = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(moves.from[bits] as i64));
-                let moved = _mm256_permutevar8x32_epi32(register(*values), from);
-                if let Some(target) = out[filled..].first_chunk_mut::<32>() {
-                    // SAFETY: both are 32 bytes, any of which mean something.
-                    *target = unsafe { transmute::<__m256i, [u8; 32]>(moved) };
-                }
-                filled += usize::from(moves.bytes[bits]);
-                left >>= IN_STEP;
-            }
+        for (&word, values) in words.iter().zip(values.chunks_exact(word_bytes)) {
+            let room = &mut out[filled..][..word_bytes + BEYOND];
+            filled += compress_word::<IN_STEP>(values, word, room);
             done += 1;
         }
         Done { words: done, chosen: filled * IN_STEP / 32 }
+    }
+
+    /// Those of one word, into room for all of it and for what is too much; how many bytes it is.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn compress_word<const IN_STEP: usize>(values: &[u8], word: u64, room: &mut [u8]) -> usize {
+        let (pairs, _) = values.as_chunks::<64>();
+        let (mut filled, mut left) = (0_usize, word);
+        for pair in pairs {
+            _mm_prefetch::<_MM_HINT_T0>(pair.as_ptr().wrapping_add(AHEAD).cast());
+            for values in pair.as_chunks::<32>().0 {
+                let (moved, bytes) = compressed::<IN_STEP>(*values, left as usize);
+                if let Some(target) = room[filled..].first_chunk_mut::<32>() {
+                    *target = moved;
+                }
+                filled = filled.wrapping_add(bytes);
+                left >>= IN_STEP;
+            }
+        }
+        filled
+    }
+
+    /// The elements of a vector that the lowest bits choose, and how many bytes they are.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn compressed<const IN_STEP: usize>(values: [u8; 32], bits: usize) -> ([u8; 32], usize) {
+        let (from, bytes) = match IN_STEP {
+            8 => {
+                let from = _mm_cvtsi64_si128(OF_EIGHT.from[bits % 256] as i64);
+                (_mm256_cvtepu8_epi32(from), OF_EIGHT.bytes[bits % 256])
+            }
+            _ => (register(OF_FOUR[bits % 16]), BYTES_OF_FOUR[bits % 16]),
+        };
+        let moved = _mm256_permutevar8x32_epi32(register(values), from);
+        // SAFETY: both are 32 bytes, any of which mean something.
+        (unsafe { transmute::<__m256i, [u8; 32]>(moved) }, usize::from(bytes))
     }
 }
 
@@ -186,7 +222,7 @@ mod tests {
         prop_assert!(
             (0..64 * words.len()).all(|at| bit(at) == truths.get(at).is_some_and(|t| *t != 0))
         );
-        let mut out = vec![T::default(); values.len() + BEYOND];
+        let mut out = vec![T::default(); values.len() + WORD + BEYOND];
         let bytes = crate::element::bytes_of_mut(&mut out[..]);
         let count = compress(T::DTYPE, variant, bytes_of(values), &words, bytes);
         let chosen = values.iter().zip(truths).filter(|(_, truth)| **truth != 0);

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod cast;
+mod compare;
 mod complex;
 mod compress;
 mod extreme;
@@ -33,7 +34,8 @@ use self::loops::{Binary, SelectLoop, Unary, operation};
 use crate::element::with_element;
 use crate::{DType, Flags, Op};
 
-pub(crate) use self::compress::{BEYOND, compress, pack};
+pub(crate) use self::compare::{Bits, comparison};
+pub(crate) use self::compress::{BEYOND, WORD, compress, pack};
 pub(crate) use self::extreme::{Finder, Record};
 pub(crate) use self::fold::{Cuts, Folder, Spacing, State};
 pub(crate) use self::fold_loops::TOGETHER;

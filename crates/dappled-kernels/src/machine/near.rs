@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Machine;
 use crate::chosen::Chosen;
-use crate::kernels::{BEYOND, Variant, compress};
+use crate::kernels::{BEYOND, Variant, WORD, compress};
 use crate::slot::Slot;
 use crate::tiles::TILE;
 
@@ -15,6 +15,8 @@ const KEPT: usize = 4 * TILE;
 #[derive(Default)]
 pub(super) struct Near {
     memory: Slot,
+    /// How long it is.
+    bytes: usize,
     /// The number of the first, among all that are chosen.
     first: usize,
     count: usize,
@@ -35,10 +37,11 @@ impl Near {
         }
     }
 
-    /// Room for so many bytes, and for one more block of elements of this size. Those before a
-    /// number go.
-    fn room(&mut self, number: usize, item: usize, bytes: usize) -> &mut [u8] {
-        if (self.count + TILE) * item + BEYOND > bytes {
+    /// Room for some more elements of this size, and for what is written beyond them. Those before a
+    /// number go where it is needed.
+    fn room(&mut self, number: usize, item: usize, more: usize) -> &mut [u8] {
+        let bytes = self.bytes;
+        if (self.count + more + WORD) * item + BEYOND > bytes {
             let gone = number - self.first;
             self.memory.bytes_mut(bytes).copy_within(gone * item..self.count * item, 0);
             (self.first, self.count) = (number, self.count - gone);
@@ -53,17 +56,28 @@ impl Machine<'_> {
         let mut near = std::mem::take(&mut self.near);
         let (item, variant) = (self.code.outputs[0].itemsize, Variant::chosen());
         let dtype = self.code.program.dtype(self.code.program.outputs[0]).expect("checked");
-        let bytes = KEPT.max(wanted.len() + TILE) * item + BEYOND;
+        // What is wanted, and the rest of the first block and of the last.
+        let bytes = KEPT.max(wanted.len() + 2 * TILE + WORD) * item + BEYOND;
+        near.bytes = near.bytes.max(bytes);
         near.seek(chosen, wanted.start);
         while near.end() < wanted.end {
-            let (block, words) = chosen.block(near.next);
-            let extent = self.space.extent(block);
-            let out = near.room(wanted.start, item, bytes);
-            near.count += compress(dtype, variant, self.value_at(&extent), words, out);
-            near.next += 1;
+            let last = chosen.block_with(wanted.end - 1);
+            let (all, bits) = chosen.blocks(near.next..last + 1);
+            let (values, bits, next) = match self.in_memory(all) {
+                Some(values) => (values, bits, last + 1),
+                None => {
+                    let (block, bits) = chosen.blocks(near.next..near.next + 1);
+                    let extent = self.space.extent(block);
+                    (self.value_at(&extent), bits, near.next + 1)
+                }
+            };
+            let more = chosen.start(next) - near.end();
+            let out = near.room(wanted.start, item, more);
+            near.count += compress(dtype, variant, values, bits, out);
+            near.next = next;
         }
         self.near = near;
         let at = (wanted.start - self.near.first) * item;
-        &self.near.memory.bytes(bytes)[at..at + wanted.len() * item]
+        &self.near.memory.bytes(self.near.bytes)[at..at + wanted.len() * item]
     }
 }

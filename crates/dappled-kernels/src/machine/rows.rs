@@ -1,7 +1,6 @@
 //! Rows that are folded several at a time.
 
 use std::ops::Range;
-use std::slice;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -32,18 +31,14 @@ impl Rows {
 }
 
 impl<'a> Machine<'a> {
-    /// The first output at these indices, where it is memory that is read as it lies.
+    /// The first output at these indices, where it is memory that is read as it lies; all of it,
+    /// whatever is chosen.
     pub fn in_memory(&self, indices: Range<usize>) -> Option<&[u8]> {
         let source = self.code.outputs[0];
-        let is_input = self.code.steps.is_empty() && source.slot < self.code.program.inputs.len();
-        if !is_input || self.bound.chosen.is_some() {
+        if !self.code.steps.is_empty() || source.slot >= self.code.program.inputs.len() {
             return None;
         }
-        let extent = self.space.extent(indices);
-        let start = self.bound.input(self.space, source.slot).in_place(&extent)?;
-        // SAFETY: found contiguous, aligned and inside the claimed buffer, which nobody writes:
-        // the accumulators are memory of their own.
-        Some(unsafe { slice::from_raw_parts(start, extent.len() * source.itemsize) })
+        self.bound.read(self.space, source.slot, indices)
     }
 
     /// A loop that folds rows like these, if there is one.

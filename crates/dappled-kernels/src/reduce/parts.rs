@@ -14,6 +14,9 @@ use crate::{Folded, Interpreter};
 /// Elements that one thread folds before it is worth asking another.
 pub(crate) const PART: usize = 1 << 15;
 
+/// Elements that are folded at once where nothing is computed.
+const LONG: usize = 4 * TILE;
+
 /// A program, the memory it reads, and what is done with its values.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
@@ -80,7 +83,9 @@ impl<'a> Parts<'a> {
     /// The same on this thread: nodes of a tile's size or less are computed as one tile.
     pub fn alone(&self, machine: &mut Machine<'_>, node: Range<usize>) -> State {
         let mut state = State::default();
-        match self.halves(&node).filter(|_| node.len() > TILE) {
+        // What is only read needs no registers.
+        let tile = if self.code.steps.is_empty() { LONG } else { TILE };
+        match self.halves(&node).filter(|_| node.len() > tile) {
             Some((left, right)) => {
                 state = self.alone(machine, left);
                 let right = self.alone(machine, right);

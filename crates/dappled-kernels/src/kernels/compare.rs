@@ -1,0 +1,221 @@
+//! Comparisons with one value as bits, in one go: no byte for each truth.
+//!
+//! No flag is raised, as no comparison signals.
+
+use super::Variant;
+use crate::{DType, Op};
+
+/// Writes the bits of whole words, 64 elements each, compared with one element.
+///
+/// # Safety
+/// Call it on a CPU that has the instructions of the variant that it was asked for.
+pub(crate) type Bits = unsafe fn(values: &[u8], other: &[u8], words: &mut [u64]);
+
+/// The loop of a comparison, where there is one.
+pub(crate) fn comparison(op: Op, dtype: DType, variant: Variant) -> Option<Bits> {
+    #[cfg(target_arch = "x86_64")]
+    if variant.min(Variant::best()) >= Variant::Avx2 {
+        return x86::comparison(op, dtype);
+    }
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+    use std::mem::transmute;
+
+    use super::Bits;
+    use crate::{DType, Op};
+
+    /// Parts of a long stretch that are gone over at once: memory comes sooner in several streams.
+    const STREAMS: usize = 4;
+
+    const FLOAT64: u8 = 0;
+    const FLOAT32: u8 = 1;
+    const INT64: u8 = 2;
+    const INT32: u8 = 3;
+
+    const LESS: u8 = 0;
+    const LESS_EQUAL: u8 = 1;
+    const EQUAL: u8 = 2;
+    const NOT_EQUAL: u8 = 3;
+    const GREATER: u8 = 4;
+    const GREATER_EQUAL: u8 = 5;
+
+    pub fn comparison(op: Op, dtype: DType) -> Option<Bits> {
+        match dtype {
+            DType::Float64 => in_order::<FLOAT64>(op),
+            DType::Float32 => in_order::<FLOAT32>(op),
+            DType::Int64 => in_order::<INT64>(op),
+            DType::Int32 => in_order::<INT32>(op),
+            _ => None,
+        }
+    }
+
+    fn in_order<const KIND: u8>(op: Op) -> Option<Bits> {
+        match op {
+            Op::Less => Some(bits::<KIND, LESS>),
+            Op::LessEqual => Some(bits::<KIND, LESS_EQUAL>),
+            Op::Equal => Some(bits::<KIND, EQUAL>),
+            Op::NotEqual => Some(bits::<KIND, NOT_EQUAL>),
+            Op::Greater => Some(bits::<KIND, GREATER>),
+            Op::GreaterEqual => Some(bits::<KIND, GREATER_EQUAL>),
+            _ => None,
+        }
+    }
+
+    const fn item(kind: u8) -> usize {
+        if matches!(kind, FLOAT64 | INT64) { 8 } else { 4 }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn bits<const KIND: u8, const HOW: u8>(values: &[u8], other: &[u8], words: &mut [u64]) {
+        let word = 64 * item(KIND);
+        assert!(values.len() == word * words.len(), "64 elements for each word");
+        let other = repeated::<KIND>(other);
+        let part = words.len() / STREAMS;
+        let (streams, rest) = words.split_at_mut(part * STREAMS);
+        let (in_streams, others) = values.split_at(part * STREAMS * word);
+        for at in 0..part {
+            for stream in 0..STREAMS {
+                let at = stream * part + at;
+                let values = &in_streams[at * word..(at + 1) * word];
+                streams[at] = bits_of::<KIND, HOW>(values, other);
+            }
+        }
+        for (found, values) in rest.iter_mut().zip(others.chunks_exact(word)) {
+            *found = bits_of::<KIND, HOW>(values, other);
+        }
+    }
+
+    /// The bits of 64 elements.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn bits_of<const KIND: u8, const HOW: u8>(values: &[u8], other: __m256i) -> u64 {
+        let (vectors, _) = values.as_chunks::<32>();
+        let in_vector = 32 / item(KIND);
+        let mut word = 0;
+        for (at, &vector) in vectors.iter().enumerate() {
+            // SAFETY: both are 32 bytes, any of which mean something.
+            let vector = unsafe { transmute::<[u8; 32], __m256i>(vector) };
+            word |= u64::from(truths::<KIND, HOW>(vector, other)) << (at * in_vector);
+        }
+        word
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn repeated<const KIND: u8>(one: &[u8]) -> __m256i {
+        match *one {
+            [a, b, c, d] => _mm256_set1_epi32(i32::from_ne_bytes([a, b, c, d])),
+            [a, b, c, d, e, f, g, h] => {
+                _mm256_set1_epi64x(i64::from_ne_bytes([a, b, c, d, e, f, g, h]))
+            }
+            _ => unreachable!("an element of 4 or 8 bytes"),
+        }
+    }
+
+    /// A bit for each element of a vector. Floats are compared by the instructions that raise no
+    /// flag; of integers the CPU knows equal and greater.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn truths<const KIND: u8, const HOW: u8>(a: __m256i, b: __m256i) -> u32 {
+        let (swaps, inverts) =
+            (matches!(HOW, LESS | GREATER_EQUAL), !matches!(HOW, EQUAL | LESS | GREATER));
+        let (more, less) = if swaps { (b, a) } else { (a, b) };
+        let is_equality = matches!(HOW, EQUAL | NOT_EQUAL);
+        match KIND {
+            FLOAT64 => {
+                let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
+                _mm256_movemask_pd(float64::<HOW>(a, b)) as u32
+            }
+            FLOAT32 => {
+                let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+                _mm256_movemask_ps(float32::<HOW>(a, b)) as u32
+            }
+            INT64 => {
+                let found = match is_equality {
+                    true => _mm256_cmpeq_epi64(a, b),
+                    false => _mm256_cmpgt_epi64(more, less),
+                };
+                let signs = _mm256_movemask_pd(_mm256_castsi256_pd(found)) as u32;
+                if inverts { !signs & 0xf } else { signs }
+            }
+            _ => {
+                let found = match is_equality {
+                    true => _mm256_cmpeq_epi32(a, b),
+                    false => _mm256_cmpgt_epi32(more, less),
+                };
+                let signs = _mm256_movemask_ps(_mm256_castsi256_ps(found)) as u32;
+                if inverts { !signs & 0xff } else { signs }
+            }
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn float64<const HOW: u8>(a: __m256d, b: __m256d) -> __m256d {
+        match HOW {
+            LESS => _mm256_cmp_pd::<_CMP_LT_OQ>(a, b),
+            LESS_EQUAL => _mm256_cmp_pd::<_CMP_LE_OQ>(a, b),
+            EQUAL => _mm256_cmp_pd::<_CMP_EQ_OQ>(a, b),
+            NOT_EQUAL => _mm256_cmp_pd::<_CMP_NEQ_UQ>(a, b),
+            GREATER => _mm256_cmp_pd::<_CMP_GT_OQ>(a, b),
+            _ => _mm256_cmp_pd::<_CMP_GE_OQ>(a, b),
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn float32<const HOW: u8>(a: __m256, b: __m256) -> __m256 {
+        match HOW {
+            LESS => _mm256_cmp_ps::<_CMP_LT_OQ>(a, b),
+            LESS_EQUAL => _mm256_cmp_ps::<_CMP_LE_OQ>(a, b),
+            EQUAL => _mm256_cmp_ps::<_CMP_EQ_OQ>(a, b),
+            NOT_EQUAL => _mm256_cmp_ps::<_CMP_NEQ_UQ>(a, b),
+            GREATER => _mm256_cmp_ps::<_CMP_GT_OQ>(a, b),
+            _ => _mm256_cmp_ps::<_CMP_GE_OQ>(a, b),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Element;
+    use crate::element::bytes_of;
+
+    fn checked<T: Element + PartialOrd + std::fmt::Debug>(few: &[T]) {
+        let values: Vec<T> = (0..64 * 11).map(|at| few[at * 7 % 31 % few.len()]).collect();
+        let truth = |op: Op, a: &T, b: &T| match op {
+            Op::Less => a < b,
+            Op::LessEqual => a <= b,
+            Op::Equal => a == b,
+            Op::NotEqual => a != b,
+            Op::Greater => a > b,
+            _ => a >= b,
+        };
+        for op in Op::PLAIN.into_iter().filter(|op| op.is_comparison()) {
+            let Some(bits) = comparison(op, T::DTYPE, Variant::chosen()) else { continue };
+            for other in few {
+                let mut words = [0; 11];
+                // SAFETY: the variant is one that this CPU has.
+                unsafe { bits(bytes_of(&values), bytes_of(&[*other]), &mut words) };
+                for (at, value) in values.iter().enumerate() {
+                    let found = words[at / 64] >> (at % 64) & 1 == 1;
+                    assert_eq!(found, truth(op, value, other), "{value:?} {op:?} {other:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_element_has_its_bit() {
+        let floats = [0.0, -0.0, 1.5, -2.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        checked(&floats);
+        checked(&floats.map(|float| float as f32));
+        checked(&[0i64, 1, -1, i64::MAX, i64::MIN]);
+        checked(&[0i32, 1, -1, i32::MAX, i32::MIN]);
+    }
+}
