@@ -54,7 +54,7 @@ def attach(kind: Any) -> None:
 def _sooner(name: str, general: Any) -> Any:
     """A method that NumPy's own does on small arrays."""
     theirs = inspect.getattr_static(numpy.ndarray, name)
-    made = core.function(None, general, theirs, "each")
+    made = core.function(None, general, theirs, SMALL_METHODS[name])
     return dressed(made, theirs, "dappled.ndarray", vars(general)["__way__"])
 
 

@@ -60,8 +60,8 @@ def refused(monkeypatch):
     monkeypatch.setattr(dappled.config, "fallback", "error")
 
 
-# From so many elements on, an array counts as distributed here: smaller ones are on every rank. (The
-# core knows of one process, and what is small it gives to NumPy.)
+# From so many elements on, an array counts as distributed here: smaller ones are on every rank.
+# (The core knows of one process, and what is small it gives to NumPy.)
 SIZE = 6000
 
 

@@ -158,7 +158,10 @@ impl NdArray {
                 };
             }
         }
-        match taken(slf.get(), key)? {
+        if let Some(found) = taken(slf.get(), key)? {
+            return Ok(found);
+        }
+        match small::get_item(slf, key)? {
             Some(found) => Ok(found),
             None => slow::function(py, "getitem")?.call1((slf, key)),
         }

@@ -8,7 +8,7 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyEllipsis, PyList, PySlice, PyTuple};
 
 use super::call::{Call, is_plain};
 use super::class::NdArray;
@@ -33,6 +33,8 @@ pub enum Small {
     Each,
     /// When a result for all their elements together is.
     Together,
+    /// When each is; the first one is written.
+    Written,
 }
 
 impl Small {
@@ -41,12 +43,13 @@ impl Small {
         match name {
             "each" => Some(Self::Each),
             "together" => Some(Self::Together),
+            "written" => Some(Self::Written),
             _ => None,
         }
     }
 
     fn fits(self, call: &Call<'_, '_>, few: usize) -> bool {
-        self == Self::Each || {
+        self != Self::Together || {
             let sizes = call.args.iter().filter_map(|item| {
                 Some(item.cast_exact::<NdArray>().ok()?.get().array()?.view().len())
             });
@@ -59,18 +62,49 @@ impl Small {
 pub fn by_numpy<'py>(small: Small, call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Found<'py> {
     let py = numpy.py();
     let Some(few) = few(py)?.filter(|&few| small.fits(call, few)) else { return Ok(None) };
-    let Some(args) = all(call.args.iter(), |item| handed(&item, few, DEPTH))? else {
+    let given = call.args.iter().enumerate();
+    let written = |at: usize| at == 0 && small == Small::Written;
+    let given = given.map(|(at, item)| match written(at) {
+        true => lent_to_write(&item, few),
+        false => handed(&item, few, DEPTH),
+    });
+    let Some(args) = given.map(Result::transpose).collect::<Option<PyResult<Vec<_>>>>() else {
         return Ok(None);
     };
+    let args = args?;
     let kwargs = call.kwargs.map(|_| PyDict::new(py));
     for (name, value) in call.kwargs.into_iter().flatten() {
         let Some(value) = handed(&value, few, DEPTH)? else { return Ok(None) };
         kwargs.as_ref().map_or(Ok(()), |kwargs| kwargs.set_item(name, value))?;
     }
-    match numpy.call(PyTuple::new(py, args)?, kwargs.as_ref()) {
+    unless_refused(py, numpy.call(PyTuple::new(py, args)?, kwargs.as_ref()))
+}
+
+/// What NumPy has made; None where it has raised an error, which the general way finds again.
+fn unless_refused<'py>(py: Python<'py>, made: PyResult<Bound<'py, PyAny>>) -> Found<'py> {
+    match made {
         Ok(made) => taken(made, DEPTH),
         Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
         Err(interrupt) => Err(interrupt),
+    }
+}
+
+/// What a key selects of a small array, if that is no view.
+pub fn get_item<'py>(own: &Bound<'py, NdArray>, key: &Bound<'py, PyAny>) -> Found<'py> {
+    let py = own.py();
+    let Some(few) = few(py)? else { return Ok(None) };
+    let (Some(own), Some(key)) = (handed(own, few, DEPTH)?, handed(key, few, DEPTH)?) else {
+        return Ok(None);
+    };
+    unless_refused(py, own.get_item(key))
+}
+
+/// What a method gives of a small array.
+pub fn by_method<'py>(own: &Bound<'py, NdArray>, name: &str, call: &Call<'_, 'py>) -> Found<'py> {
+    let Some(few) = few(own.py())? else { return Ok(None) };
+    match handed(own, few, DEPTH)? {
+        Some(own) => by_numpy(Small::Each, call, &own.getattr(name)?),
+        None => Ok(None),
     }
 }
 
@@ -99,6 +133,14 @@ pub fn set_item<'py>(
     }
 }
 
+/// An array that NumPy may write, if we may.
+fn lent_to_write<'py>(object: &Bound<'py, PyAny>, few: usize) -> Found<'py> {
+    let Ok(own) = object.cast_exact::<NdArray>() else { return Ok(None) };
+    let small = own.get().array().filter(|array| array.view().len() <= few);
+    let small = small.filter(|_| own.get().is_writeable());
+    small.map(|array| lent(object.py(), array, None, true)).transpose()
+}
+
 /// Does the same to all, as long as it can be done.
 fn all<'py>(
     items: impl Iterator<Item = Bound<'py, PyAny>>,
@@ -113,7 +155,9 @@ fn handed<'py>(object: &Bound<'py, PyAny>, few: usize, depth: usize) -> Found<'p
         let small = array.get().array().filter(|array| array.view().len() <= few);
         return small.map(|array| lent(object.py(), array, None, false)).transpose();
     }
-    if is_plain(object) || is_generic(object)? {
+    let selects =
+        object.is_exact_instance_of::<PySlice>() || object.is_exact_instance_of::<PyEllipsis>();
+    if is_plain(object) || selects || is_generic(object)? {
         return Ok(Some(object.clone()));
     }
     rebuilt(object, depth, |item| handed(&item, few, depth - 1))
@@ -127,7 +171,7 @@ fn taken(made: Bound<'_, PyAny>, depth: usize) -> Found<'_> {
             origin => Ok(Some(wrap(array, origin == Origin::Own)?.into_any())),
         };
     }
-    if is_plain(&made) || is_generic(&made)? {
+    if is_plain(&made) || made.is_exact_instance_of::<PyBytes>() || is_generic(&made)? {
         return Ok(Some(made));
     }
     rebuilt(&made, depth, |item| taken(item, depth - 1))
