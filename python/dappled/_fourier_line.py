@@ -2,8 +2,9 @@
 
 The line is a matrix, row by row. Its columns are transformed, each element is multiplied by a root
 of unity, then its rows are transformed; what comes out lies column by column (Bailey, 1990). Each
-time the matrix is moved so that lines are whole. A length without such a matrix, a prime for
-example, is done by the convolution of a longer one (Bluestein, 1970).
+time the matrix is moved so that lines are whole. Of real values half as much is done. A length
+without such a matrix, a prime for example, is done by the convolution of a longer one (Bluestein,
+1970).
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ def _line(values: Any, step: Step) -> Any:
     taken, made = dtypes(step, values.dtype)
     if step.what == "real":
         values = _mirrored(values.astype(taken), step.length)
-    spectrum = _complex(_fitted(values, step.length, taken), step.forward, step.scale)
+    fitted = _fitted(values, step.length, taken)
+    if step.what == "half" and step.forward and _rows(step.length) >= max(2, core.ranks()):
+        return _half(fitted, step.scale)
+    spectrum = _complex(fitted, step.forward, step.scale)
     if step.what == "real":
         return spectrum.real.astype(made)
     return spectrum[: step.made].astype(made)
@@ -82,6 +86,43 @@ def _complex(values: Any, forward: bool, scale: float) -> Any:
     if made.size:
         core.fourier(piece, made, 1, length // rows, forward, scale)
     return core.from_piece(lies, made, True).T.reshape(-1, copy=True)
+
+
+def _half(values: Any, scale: float) -> Any:
+    """The first half of the spectrum of real values, by half of the work. Of the columns, which are
+    real, half of a spectrum is enough; then each row has elements of the half that is wanted and of
+    the other one, of which those in the mirror are the conjugates.
+    """
+    length = values.shape[0]
+    rows = _rows(length)
+    columns, some, wanted = length // rows, rows // 2 + 1, length // 2 + 1
+    lines = -(-wanted // rows)
+    made = _rows_of_half(values.reshape(rows, columns), some, scale)
+    lies = core.placed("bn", (some, lines))
+    there = core.from_piece(lies, made[:, :lines].copy(), True)
+    mirrored = core.from_piece(lies, numpy.conj(made[:, ::-1][:, :lines]).copy(), True)
+    out = empty((lines, rows), made.dtype)
+    out[:, :some] = there.T
+    out[:, some:] = mirrored[1 : rows - some + 1][::-1].T
+    return out.reshape(-1)[:wanted].copy()
+
+
+def _rows_of_half(matrix: Any, some: int, scale: float) -> Any:
+    """This rank's rows, whole, of which the first so many are made."""
+    rows, columns = matrix.shape
+    source = matrix.redistribute("nb")
+    first = source.distribution.global_index(core.rank(), (0, 0)) if source.local.size else (0, 0)
+    memory = numpy.ascontiguousarray(source.local)
+    piece = numpy.empty((some, memory.shape[1]), numpy.result_type(memory.dtype, 1j))
+    if piece.size:
+        core.fourier(memory, piece, 0, rows, True, 1.0)
+        core.twisted(piece, first, rows * columns, True)
+    turned = core.from_piece(core.placed("nb", (some, columns)), piece, True).redistribute("bn")
+    whole = numpy.ascontiguousarray(turned.local)
+    made = numpy.empty(whole.shape, piece.dtype)
+    if made.size:
+        core.fourier(whole, made, 1, columns, True, scale)
+    return made
 
 
 def _rows(length: int) -> int:
