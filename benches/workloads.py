@@ -32,17 +32,33 @@ def laplace(np: ModuleType, u: Any) -> Any:
     return u
 
 
-def paper_laplace(np: ModuleType, u: Any) -> Any:
-    """GAiN's own: the old grid is kept, and the norm of the change computed, each iteration."""
-    dx2 = dy2 = (1.0 / (len(u) - 1)) ** 2
-    dnr_inv = 0.5 / (dx2 + dy2)
-    for _ in range(ITERATIONS):
-        old_u = u.copy()
+@dataclass
+class Grid:
+    """GAiN's grid on the unit square: the old one is kept, and the norm of the change computed."""
+
+    np: ModuleType
+    u: Any
+    old_u: Any = None
+
+    def error(self) -> Any:
+        v = (self.u - self.old_u).flat
+        return self.np.sqrt(self.np.dot(v, v))
+
+    def step(self) -> Any:
+        dx2 = dy2 = (1.0 / (len(self.u) - 1)) ** 2
+        dnr_inv = 0.5 / (dx2 + dy2)
+        u = self.u
+        self.old_u = u.copy()
         u[1:-1, 1:-1] = (
             (u[0:-2, 1:-1] + u[2:, 1:-1]) * dy2 + (u[1:-1, 0:-2] + u[1:-1, 2:]) * dx2
         ) * dnr_inv
-        v = (u - old_u).flat
-        error = np.sqrt(np.dot(v, v))
+        return self.error()
+
+
+def paper_laplace(np: ModuleType, u: Any) -> Any:
+    grid = Grid(np, u)
+    for _ in range(ITERATIONS):
+        error = grid.step()
     return error
 
 

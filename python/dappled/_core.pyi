@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Awaited",
     "Dimension",
     "Distribution",
     "Importer",
@@ -19,6 +20,7 @@ __all__ = [
     "accumulate",
     "arg_reduce",
     "argsort",
+    "argsort_numbered",
     "blocks",
     "chosen",
     "comm_stats",
@@ -27,10 +29,14 @@ __all__ = [
     "count_chosen",
     "count_numbers",
     "cpu",
+    "divided",
+    "eliminate",
+    "eliminates",
     "exchange",
     "extent",
     "extent_of_floats",
     "fabric_name",
+    "factor_panel",
     "fourier",
     "from_distarray",
     "from_piece",
@@ -50,15 +56,18 @@ __all__ = [
     "part",
     "placed",
     "places",
+    "put_by_number",
     "put_items",
     "random",
     "rank",
     "ranks",
     "reduce",
+    "rows_by_number",
     "rules",
     "scatter",
     "set_forked",
     "set_local",
+    "start_from",
     "sync",
     "take_rows",
     "twisted",
@@ -449,7 +458,7 @@ class ufunc:
 @final
 class function:
     _names: tuple[str, ...]
-    def __new__(cls, name: str, general: Any, numpy: Any) -> function: ...
+    def __new__(cls, name: str | None, general: Any, numpy: Any, small: str | None) -> function: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, object: Any, _class: Any = None, /) -> Any: ...
     def __reduce__(self) -> str: ...
@@ -500,7 +509,23 @@ def from_piece(
 ) -> ndarray: ...
 def placed(dist: Distribution | str, shape: Any) -> Distribution: ...
 def blocks(shape: Sequence[int], itemsize: int) -> Distribution | None: ...
-def part(array: ndarray, shape: Sequence[int]) -> tuple[NDArray[Any], Distribution]: ...
+def part(
+    array: ndarray, shape: Sequence[int], blocks: Distribution | None = None
+) -> tuple[NDArray[Any], Distribution]: ...
+def rows_by_number(
+    array: ndarray,
+    rows: Distribution,
+    piece: NDArray[np.uint8],
+    numbers: NDArray[np.int64],
+    target: Distribution,
+) -> tuple[ndarray | None, int | None]: ...
+def put_by_number(
+    array: ndarray,
+    rows: Distribution,
+    numbers: NDArray[np.int64],
+    values: NDArray[np.uint8],
+    same: bool,
+) -> tuple[bool, int | None]: ...
 def init(communicator: int | None = None) -> None: ...
 def has_begun() -> bool: ...
 def ranks() -> int: ...
@@ -519,6 +544,19 @@ def chosen(array: ndarray, mask: ndarray) -> ndarray | None: ...
 def places(mask: NDArray[np.bool], out: NDArray[np.int64]) -> None: ...
 def merge_sorted(a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None: ...
 def argsort(values: NDArray[Any]) -> NDArray[np.int64]: ...
+def argsort_numbered(values: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[np.int64]: ...
+def divided(
+    values: NDArray[Any], first: int, bounds: NDArray[Any], numbers: Sequence[int]
+) -> list[tuple[NDArray[Any], NDArray[np.int64]]]: ...
+def eliminates() -> bool: ...
+def factor_panel(panel: NDArray[Any]) -> list[int]: ...
+def eliminate(columns: NDArray[Any], panel: NDArray[Any], pivots: Sequence[int]) -> None: ...
+
+@final
+class Awaited:
+    def wait(self) -> NDArray[np.uint8] | None: ...
+
+def start_from(rank: int, what: str, bytes: NDArray[np.uint8]) -> Awaited: ...
 def within(values: NDArray[Any], low: Any, high: Any) -> tuple[int, int, NDArray[Any]]: ...
 def extent(values: NDArray[np.int64]) -> tuple[int, int] | None: ...
 def extent_of_floats(values: NDArray[np.float64]) -> tuple[float, float] | None: ...

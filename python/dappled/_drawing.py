@@ -32,6 +32,7 @@ _TOGETHER = {"multivariate_normal"}
 # Shapes are their arguments.
 _SHAPES = {"rand": "random_sample", "randn": "standard_normal"}
 _ALIASES = {"ranf": "random_sample", "sample": "random_sample"}
+_NUMBERS = {int, float}
 _SKIPPING = ("PCG64", "PCG64DXSM")
 
 
@@ -50,9 +51,21 @@ def drawing(function: Function, module: str) -> Function:
         found = NotImplemented
         if core.ranks() > 1:
             found = _drawn(_Draw(function, name, parameters, args, kwargs))
+        elif _are_numbers(args, kwargs):
+            return _ours(function(args[0]._numpy, *args[1:], **kwargs))
         return otherwise(*args, **kwargs) if found is NotImplemented else found
 
     return dressed(call, function, module, PIECEWISE)
+
+
+def _are_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a method of a generator is given numbers alone, so that nothing need cross over."""
+    own = bool(args) and isinstance(args[0], Proxy)
+    return own and _NUMBERS.issuperset(map(type, (*args[1:], *kwargs.values())))
+
+
+def _ours(made: Any) -> Any:
+    return core.wrap(made, True) if type(made) is numpy.ndarray else made
 
 
 def of_random(function: Function, module: str) -> Function:

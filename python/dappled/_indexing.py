@@ -18,7 +18,16 @@ from dappled._array import core, ndarray
 from dappled._broadcasting import broadcast_to, fitted
 from dappled._comm import together
 from dappled._creation import asarray
-from dappled._keys import Key, is_spread, mask_of, refused, single_key, taken_apart
+from dappled._keys import (
+    Key,
+    in_range,
+    is_spread,
+    mask_of,
+    out_of_range,
+    refused,
+    single_key,
+    taken_apart,
+)
 from dappled._line import called_by_user
 from dappled._piecewise import agreed
 from dappled.protocol import Distribution
@@ -61,7 +70,7 @@ def setitem(array: Any, key: Any, value: Any) -> Any:
     value = called_by_user(_cast, value, array.dtype)
     if mask is not None:
         _check_number(value, parsed.shape[0])
-    return _put(parsed, _fitted(parsed, value), numpy.ndarray.__setitem__)
+    return _put(parsed, _fitted(parsed, value))
 
 
 def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
@@ -73,12 +82,12 @@ def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     if parsed is None or not array._writeable:
         return NotImplemented
     if not values:
-        return _put(parsed, None, lambda piece, numbers, _: _agreed_at(ufunc, piece, numbers))
+        return _changed(parsed, None, lambda piece, numbers, _: _agreed_at(ufunc, piece, numbers))
     try:
         value = _fitted(parsed, asarray(values[0]))
     except ValueError:
         return NotImplemented
-    return _put(parsed, value, functools.partial(_agreed_at, ufunc))
+    return _changed(parsed, value, functools.partial(_agreed_at, ufunc))
 
 
 def _agreed_at(ufunc: Any, *args: Any) -> None:
@@ -112,10 +121,11 @@ def _check_number(value: Any, count: int) -> None:
         raise ValueError(f"{text} where the mask is true")
 
 
-def _flat(parsed: Key, numbers: list[Any]) -> Any:
-    """The numbers of rows, where several axes are one."""
-    total = numpy.zeros((), numpy.int64)
-    for one, length in zip(numbers, parsed.part.shape, strict=False):
+def _flat(parsed: Key) -> Any:
+    """This rank's numbers of rows, where several axes are one, in the shape of its part."""
+    numbers = iter(parsed.numbers)
+    total = next(numbers).astype(numpy.int64, copy=False)
+    for one, length in zip(numbers, parsed.part.shape[1:], strict=False):
         total = total * length + one
     return total
 
@@ -133,14 +143,13 @@ def _taken(parsed: Key) -> Any:
     rest = array.shape[1:]
     if not math.prod((*parsed.shape, *rest)):
         return core.wrap(numpy.empty((*parsed.shape, *rest), array.dtype))
-    blocks = core.placed("b" * len(parsed.shape), parsed.shape)
-    numbers = _flat(parsed, parsed.numbers)
-    found = _rows.taken(_rows.read_rows(array), len(array), numbers.reshape(-1))
-    shape = (*parsed.shape, *rest)
-    grid = (*blocks.grid_shape, *(1 for _ in rest))
-    made = Distribution(shape, "b" * len(parsed.shape) + "n" * len(rest), grid_shape=grid)
-    piece = found.reshape(*numbers.shape, *rest)
-    return _rows.settled(core.from_piece(made, _rows.solid(piece), True))
+    grid = core.placed("b" * len(parsed.shape), parsed.shape).grid_shape
+    kinds = "b" * len(parsed.shape) + "n" * len(rest)
+    target = Distribution((*parsed.shape, *rest), kinds, grid_shape=(*grid, *(1 for _ in rest)))
+    found, wrong = _rows.by_number(array, _flat(parsed), target)
+    if wrong is not None:
+        raise out_of_range(wrong, len(array), parsed.axis)
+    return _rows.settled(found)
 
 
 def _turned(made: Any, count: int, rest: int, front: int) -> Any:
@@ -177,13 +186,37 @@ def _fitted(parsed: Key, value: Any) -> Any:
     return broadcast_to(value, shape).transpose(axes)
 
 
-def _put(parsed: Key, value: Any, write: Any) -> None:
-    """Rows written, or changed, by those who have them, in the order of the numbers."""
+def _put(parsed: Key, value: Any) -> None:
+    """Rows written by those who have them, in the order of the numbers."""
+    array = _as_rows(parsed)
+    size, rest = math.prod(parsed.shape), array.shape[1:]
+    if not size or not math.prod(rest):
+        return
+    numbers, blocks = _in_order(parsed, size), _rows.row_blocks(array.shape)
+    if not value.ndim:
+        given = numpy.full((1, *rest), core.unwrap(value))
+    else:
+        given = _rows.read_rows(value.reshape(size, *rest))
+    raw, written, wrong = _rows.raw(given), False, None
+    if array is parsed.part:
+        written, wrong = core.put_by_number(array, blocks, numbers, raw, not value.ndim)
+    if not written and wrong is None:
+        array = array.redistribute(blocks)
+        _, wrong = core.put_by_number(array, blocks, numbers, raw, not value.ndim)
+    if wrong is not None:
+        raise out_of_range(wrong, len(array), parsed.axis)
+    if not written:
+        parsed.part[...] = array.reshape(parsed.part.shape)
+
+
+def _changed(parsed: Key, value: Any, change: Any) -> None:
+    """Rows changed by those who have them, in the order of the numbers."""
     array = _as_rows(parsed)
     size, rest = math.prod(parsed.shape), array.shape[1:]
     if not size or not math.prod(rest):
         return
     numbers = _in_order(parsed, size)
+    numbers = agreed(lambda: in_range(numbers, len(array), parsed.axis))
     way = _rows.routes("rows by number", numbers, len(array))
     asked = way.there(numbers) - _rows.own_start(len(array))
     if value is None or not value.ndim:
@@ -191,16 +224,16 @@ def _put(parsed: Key, value: Any, write: Any) -> None:
     else:
         given = way.there(_rows.read_rows(value.reshape(size, *rest)))
     piece = _rows.rows(array)
-    write(piece, asked, given)
+    change(piece, asked, given)
     made = core.from_piece(_rows.row_blocks(array.shape), piece, True)
     parsed.part[...] = made.reshape(parsed.part.shape)
 
 
 def _in_order(parsed: Key, size: int) -> Any:
     """The numbers of rows that this rank has to write, so that ranks have them in order."""
-    flat = _flat(parsed, parsed.numbers)
+    flat = _flat(parsed)
     if flat.ndim < 2:
-        return flat.reshape(-1)
+        return numpy.ascontiguousarray(flat).reshape(-1)
     blocks = core.placed("b" * len(parsed.shape), parsed.shape)
     made = core.from_piece(blocks, _rows.solid(flat), True)
     return _rows.rows(made.reshape(size))

@@ -2,7 +2,8 @@
 
 A key is a part that slices say, which is a view, and arrays of numbers for some axes of it: these
 axes come first then. A mask is the numbers of what it chooses. Static errors are NumPy's, asked of
-an array without memory; a number out of range is found by who has it, and raised by all.
+an array without memory; a number out of range is found by who has it, and raised by all: numbers of
+one axis where they are used, so that they are looked at once.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ class Key(NamedTuple):
     """A key, taken apart."""
 
     part: Any  # what the slices say, the axes of numbers first
-    numbers: list[Any]  # an array of ours for each of those
-    axes: list[int]  # which axis of the array each is about
+    numbers: list[Any]  # this rank's part of them for each of those
+    axis: int  # the first axis of the array that they are about
     shape: tuple[int, ...]  # that they have together
     front: int  # at which axis of the result it begins
 
@@ -70,12 +71,14 @@ def taken_apart(array: Any, key: Any) -> Key | None:
     part = array[tuple(basic)]
     axes = [axis for _, _, axis in found]
     others = [axis for axis in range(part.ndim) if axis not in axes]
-    numbers = [
-        _in_range(numbers, shape, part.shape[axis], own)
-        for (own, numbers, _), axis in zip(found, axes, strict=True)
-    ]
+    numbers = [_own_part(numbers, shape) for _, numbers, _ in found]
+    if len(found) > 1 or numbers[0].dtype == numpy.uint64:
+        numbers = [
+            _agreed_range(own, part.shape[at], axis)
+            for own, (axis, _, at) in zip(numbers, found, strict=True)
+        ]
     front = axes[0] if places[-1] - places[0] == len(places) - 1 else 0
-    return Key(part.transpose(axes + others), numbers, axes, shape, front)
+    return Key(part.transpose(axes + others), numbers, found[0][0], shape, front)
 
 
 def _items(array: Any, key: Any) -> list[Any] | None:
@@ -144,20 +147,27 @@ def _split(array: Any, items: list[Any]) -> tuple[list[Any], list[Any], list[int
     return basic, found, places
 
 
-def _in_range(numbers: Any, shape: tuple[int, ...], length: int, axis: int) -> Any:
-    """This rank's part of numbers repeated to a shape, if all are in range: from the start on."""
-    part, _ = core.part(asarray(numbers), shape)
-    return agreed(lambda: _checked(part, length, axis))
+def _own_part(numbers: Any, shape: tuple[int, ...]) -> Any:
+    """This rank's part of numbers repeated to a shape."""
+    return core.part(asarray(numbers), shape)[0]
 
 
-def _checked(numbers: Any, length: int, axis: int) -> Any:
-    if numbers.dtype != numpy.int64:
-        numbers = numbers.astype(numpy.int64)
+def in_range(numbers: Any, length: int, axis: int) -> Any:
+    """Numbers from the start on, if all are in range."""
     wrong = (numbers < -length) | (numbers >= length)
     if wrong.any():
-        first = numbers[wrong][0]
-        raise IndexError(f"index {first} is out of bounds for axis {axis} with size {length}")
+        raise out_of_range(numbers[wrong][0], length, axis)
+    numbers = numbers.astype(numpy.int64, copy=False)
     return numpy.where(numbers < 0, numbers + length, numbers)
+
+
+def _agreed_range(numbers: Any, length: int, axis: int) -> Any:
+    return agreed(lambda: in_range(numbers, length, axis))
+
+
+def out_of_range(number: int, length: int, axis: int) -> IndexError:
+    """NumPy's error."""
+    return IndexError(f"index {number} is out of bounds for axis {axis} with size {length}")
 
 
 def is_basic(one: Any) -> bool:

@@ -1,8 +1,9 @@
 """Gaussian elimination with partial pivoting of a matrix in pieces.
 
 A panel is factored by the rank that has it: it has whole columns, so all candidates for a pivot.
-The others get the panel and the order of its rows, and do the same to the columns that they have,
-of the matrix and of the right-hand sides. So the factor L is never kept.
+The others get the panel and the swaps of its rows, and do the same to the columns that they have,
+of the matrix and of the right-hand sides, while the next panel is on its way. So the factor L is
+never kept.
 """
 
 from __future__ import annotations
@@ -13,36 +14,49 @@ from typing import Any
 import numpy
 
 from dappled._array import core
-from dappled._panels import Columns, settled
-
-# Columns that are eliminated one by one.
-_FEW = 8
+from dappled._panels import Coming, LongColumns, settled
 
 
 class Eliminated:
     """A matrix made upper triangular, and what became of the right-hand sides."""
 
     def __init__(self, matrix: Any, kind: Any, sides: Any = None) -> None:
-        self.own = Columns(matrix, kind)
+        self.own = LongColumns(matrix, kind)
         self.sides = sides
         self.swaps = 0
         with numpy.errstate(all="ignore"):
-            for block, start, stop in self.own.blocks():
-                self._eliminate(block, start, stop)
+            coming = None
+            blocks = list(self.own.blocks())
+            for this, following in zip(blocks, [*blocks[1:], None], strict=True):
+                coming = self._eliminate(coming or self._factored(this), this, following)
 
-    def _eliminate(self, block: int, start: int, stop: int) -> None:
-        own = self.own
-        order, panel = own.shared(block, lambda: _factored(own.own(block)[start:]))
-        self.swaps += _swaps(order)
-        if own.is_own(block):
-            own.own(block)[start:] = panel
-        width = stop - start
-        corner = numpy.tril(panel[:width], -1) + numpy.eye(width)
-        for columns in [own.after(block), *([] if self.sides is None else [self.sides])]:
-            if columns.shape[1]:
-                below = columns[start:][order]
-                columns[start:stop] = top = numpy.linalg.solve(corner, below[:width])
-                columns[stop:] = below[width:] - panel[width:] @ top
+    def _factored(self, block: tuple[int, int, int]) -> Coming:
+        """A panel factored by the rank that has it, on its way to the others."""
+        number, start, _ = block
+        made = []
+        if self.own.is_own(number):
+            panel = self.own.own(number)[start:]
+            made = [numpy.array(_factor(panel)), panel]
+        return Coming(number % core.ranks(), *made)
+
+    def _eliminate(self, coming: Coming, this: Any, following: Any) -> Coming | None:
+        """Takes a panel away from what is right of it; first from the panel that comes next, so
+        that all have that when they need it.
+        """
+        _, start, stop = this
+        shape = (self.own.rows - start, stop - start)
+        pivots, panel = coming.arrived((numpy.int64, shape[1:]), (self.own.piece.dtype, shape))
+        self.swaps += int((pivots != numpy.arange(1, len(pivots) + 1)).sum())
+        rest = [] if self.sides is None else [self.sides]
+        after = None
+        if following is not None:
+            if self.own.is_own(following[0]):
+                _take_away(self.own.own(following[0])[start:], panel, pivots)
+            after = self._factored(following)
+            rest.append(self.own.after(following[0]))
+        for columns in rest:
+            _take_away(columns[start:], panel, pivots)
+        return after
 
     def diagonal(self) -> Any:
         """That of the triangle, on every rank."""
@@ -55,24 +69,34 @@ class Eliminated:
     def solved(self) -> Any:
         """The right-hand sides divided by the triangle, from the last panel to the first."""
         own, sides = self.own, self.sides
+        blocks = list(own.blocks())[::-1]
+        coming = self._sent(blocks[0])
         with numpy.errstate(all="ignore"):
-            for block, start, stop in reversed(list(own.blocks())):
-                panel = own.shared(block, lambda at=block, last=stop: own.own(at)[:last])  # type: ignore[misc]
+            for (_, start, stop), following in zip(blocks, [*blocks[1:], None], strict=True):
+                next_one = self._sent(following) if following else coming
+                (panel,) = coming.arrived((own.piece.dtype, (stop, stop - start)))
                 if sides.shape[1]:
                     corner = numpy.triu(panel[start:])
                     sides[start:stop] = found = numpy.linalg.solve(corner, sides[start:stop])
                     sides[:start] -= panel[:start] @ found
+                coming = next_one
         return sides
+
+    def _sent(self, block: tuple[int, int, int]) -> Coming:
+        """A panel of the triangle, on its way to all."""
+        number, _, stop = block
+        made = [self.own.own(number)[:stop]] if self.own.is_own(number) else []
+        return Coming(number % core.ranks(), *made)
 
 
 def solve(matrix: Any, sides: Any, kind: Any, result: Any) -> Any:
     """`linalg.solve` of a matrix and a matrix of right-hand sides."""
     placed = sides.redistribute("nb")
-    columns = numpy.array(placed.local, kind, order="C")
+    columns = numpy.array(placed.local, kind, order="F")
     eliminated = Eliminated(matrix, kind, columns)
     if (eliminated.diagonal() == 0).any():
         raise numpy.linalg.LinAlgError("Singular matrix")
-    made = eliminated.solved().astype(result, copy=False)
+    made = numpy.ascontiguousarray(eliminated.solved(), result)
     return settled(core.from_piece(placed.distribution, made, True))
 
 
@@ -86,55 +110,40 @@ def sign_and_logarithm(matrix: Any, kind: Any) -> tuple[Any, Any]:
     return numpy.prod(diagonal / sizes) * (-1) ** eliminated.swaps, numpy.log(sizes).sum()
 
 
-def _factored(panel: Any) -> tuple[Any, Any]:
-    """The order of the rows, and L below U in one matrix."""
-    panel = panel.copy()
-    order = numpy.arange(len(panel))
-    _in_place(panel, order)
-    return order, panel
+def _factor(panel: Any) -> Any:
+    """Makes a panel L below U: with which row, from 1 on, each was swapped in its turn."""
+    return core.factor_panel(panel) if core.eliminates() else factor_by_numpy(panel)
 
 
-def _in_place(panel: Any, order: Any) -> None:
-    """Eliminates the left half, then the right one, so that most of it is products of matrices."""
-    width = panel.shape[1]
-    if width <= _FEW:
-        return _one_by_one(panel, order)
-    half = width // 2
-    left, right = panel[:, :half], panel[:, half:]
-    moved = numpy.arange(len(panel))
-    _in_place(left, moved)
-    right[...] = right[moved]
-    corner = numpy.tril(left[:half], -1) + numpy.eye(half)
-    right[:half] = numpy.linalg.solve(corner, right[:half])
-    right[half:] -= left[half:] @ right[:half]
-    again = numpy.arange(len(panel) - half)
-    _in_place(right[half:], again)
-    left[half:] = left[half:][again]
-    moved[half:] = moved[half:][again]
-    order[...] = order[moved]
+def _take_away(columns: Any, panel: Any, pivots: Any) -> None:
+    """Does to columns what was done to those right of a panel in it."""
+    if columns.shape[1]:
+        act = core.eliminate if core.eliminates() else take_away_by_numpy
+        act(columns, panel, pivots)
 
 
-def _one_by_one(panel: Any, order: Any) -> None:
+def factor_by_numpy(panel: Any) -> Any:
+    """The same where NumPy's LAPACK can't be called."""
+    pivots = []
     for column in range(panel.shape[1]):
         found = column + int(numpy.abs(panel[column:, column]).argmax())
-        for rows in (panel, order):
-            rows[[column, found]] = rows[[found, column]]
+        panel[[column, found]] = panel[[found, column]]
+        pivots.append(found + 1)
         if panel[column, column] != 0:
             panel[column + 1 :, column] /= panel[column, column]
         right = panel[:, column + 1 :]
         right[column + 1 :] -= panel[column + 1 :, column, None] * right[column]
+    return pivots
 
 
-def _swaps(order: Any) -> int:
-    """How many swaps make an order: its length without the number of its cycles."""
-    seen = numpy.zeros(len(order), bool)
-    cycles = 0
-    for start in numpy.flatnonzero(order != numpy.arange(len(order))):
-        cycles += not seen[start]
-        while not seen[start]:
-            seen[start] = True
-            start = order[start]
-    return int(seen.sum()) - cycles
+def take_away_by_numpy(columns: Any, panel: Any, pivots: Any) -> None:
+    """The same where NumPy's LAPACK can't be called."""
+    width = panel.shape[1]
+    for row, pivot in enumerate(pivots):
+        columns[[row, pivot - 1]] = columns[[pivot - 1, row]]
+    corner = numpy.tril(panel[:width], -1) + numpy.eye(width)
+    columns[:width] = top = numpy.linalg.solve(corner, columns[:width])
+    columns[width:] -= panel[width:] @ top
 
 
 def _gathered(mine: Any) -> list[Any]:

@@ -31,7 +31,7 @@ from dappled._crossing import Crossing
 from dappled._fallback import dressed, gathered, shadow
 from dappled._flat import flat
 from dappled._native import native
-from dappled._tables import GATHERED
+from dappled._tables import GATHERED, SMALL_METHODS
 
 # What Python gives every class, and doors that only the core can open: it knows of exports.
 _LEFT_OUT = {
@@ -47,7 +47,15 @@ def attach(kind: Any) -> None:
     """Gives the class every member that it lacks, and the ufuncs their methods."""
     _ufuncs.attach()
     for name in {*dir(numpy.ndarray), *OWN} - _LEFT_OUT - set(vars(kind)):
-        setattr(kind, name, OWN.get(name) or _delegate(name))
+        member = OWN.get(name) or _delegate(name)
+        setattr(kind, name, _sooner(name, member) if name in SMALL_METHODS else member)
+
+
+def _sooner(name: str, general: Any) -> Any:
+    """A method that NumPy's own does on small arrays."""
+    theirs = inspect.getattr_static(numpy.ndarray, name)
+    made = core.function(None, general, theirs, SMALL_METHODS[name])
+    return dressed(made, theirs, "dappled.ndarray", vars(general)["__way__"])
 
 
 def _delegate(name: str) -> Any:

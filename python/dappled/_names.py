@@ -12,12 +12,12 @@ import numpy
 
 from dappled._array import core, ufuncs
 from dappled._crossing import proxy_of
-from dappled._drawing import of_random
+from dappled._drawing import draws, of_random
 from dappled._fallback import adopt, dressed
 from dappled._placing import placeable
 from dappled._rebind import on_ranks, rebound, rewrapped
 from dappled._standard import standard
-from dappled._tables import CREATING, FOREIGN, REBOUND, REBOUND_ON_RANKS, REWRAPPED
+from dappled._tables import CREATING, FOREIGN, REBOUND, REBOUND_ON_RANKS, REWRAPPED, SMALL
 
 _DISPATCHED = type(numpy.sum)
 
@@ -56,6 +56,8 @@ NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names
 
 def of_numpy(name: str) -> Any:
     """What `dappled.name` is."""
+    if (same := _alias(name)) != name:
+        return getattr(import_module("dappled"), same)
     if name in NATIVE:
         ours = getattr(import_module(f"dappled.{NATIVE[name]}"), name)
     else:
@@ -63,10 +65,29 @@ def of_numpy(name: str) -> Any:
     if name in CREATING:
         ours = placeable(ours)
     ours = standard(ours, name)
-    if name not in core.function._names:
-        return ours
-    theirs = getattr(numpy, name)
-    return dressed(core.function(name, ours, theirs), theirs, "dappled", vars(ours)["__way__"])
+    common = name if name in core.function._names else None
+    if common or name in SMALL:
+        return sooner(ours, getattr(numpy, name), "dappled", SMALL.get(name), common)
+    return ours
+
+
+def _alias(name: str) -> str:
+    """The other name of a function that has two: `concat` is `concatenate`."""
+    theirs = getattr(numpy, name, None)
+    same = getattr(theirs, "__name__", name) if is_function(theirs) else name
+    return same if getattr(numpy, same, None) is theirs else name
+
+
+def sooner(
+    ours: Any, theirs: Any, module: str, small: str | None, common: str | None = None
+) -> Any:
+    """A function of ours with its common case in the core, or NumPy's own on small arrays."""
+    made = dressed(
+        core.function(common, ours, theirs, small), theirs, module, vars(ours)["__way__"]
+    )
+    if "__signature__" in vars(ours):
+        made.__dict__["__signature__"] = vars(ours)["__signature__"]
+    return made
 
 
 def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:
@@ -74,7 +95,20 @@ def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:
     value = _attribute(theirs, name)
     if name in numpy.__all__ and getattr(numpy, name) is value:
         return getattr(import_module("dappled"), name)
-    return standard(converted(value, name, module), f"{module}.{name}".removeprefix("dappled."))
+    path = f"{module}.{name}".removeprefix("dappled.")
+    ours = standard(converted(value, name, module), path)
+    drawn = module == "dappled.random" and is_function(value) and draws(value)
+    small = "each" if drawn else SMALL.get(path)
+    return sooner(ours, value, module, small) if small else ours
+
+
+def of_own(functions: dict[str, Any], module: str) -> dict[str, Any]:
+    """Functions of our own for a submodule, with their sooner way."""
+    theirs = import_module(module.replace("dappled", "numpy", 1))
+    return {
+        name: sooner(ours, getattr(theirs, name), module, "each")
+        for name, ours in functions.items()
+    }
 
 
 def converted(value: Any, name: str, module: str) -> Any:

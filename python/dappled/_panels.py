@@ -6,6 +6,7 @@ factors it with NumPy and hands it to the others. A rank has its own columns and
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -27,7 +28,10 @@ class Columns:
         self._width = min(_WIDEST, max(1, self.columns // (2 * core.ranks())))
         block_size, grid = (None, self._width), (1, core.ranks())
         self.lies = Distribution(matrix.shape, "nc", grid_shape=grid, block_size=block_size)
-        self.piece = numpy.array(matrix.redistribute(self.lies).local, kind, order="C")
+        self.piece = self._own_piece(matrix, kind)
+
+    def _own_piece(self, matrix: Any, kind: Any) -> Any:
+        return numpy.array(matrix.redistribute(self.lies).local, kind, order="C")
 
     def blocks(self) -> Iterator[tuple[int, int, int]]:
         """The panels: number, first column, and the one after the last."""
@@ -55,6 +59,39 @@ class Columns:
     def shared(self, block: int, make: Callable[[], Any]) -> Any:
         """What the owner of a panel makes of it, or its error, on all ranks."""
         return from_rank(block % core.ranks(), make)
+
+
+class LongColumns(Columns):
+    """The same, where columns lie one after the other: in Fortran's order."""
+
+    def _own_piece(self, matrix: Any, kind: Any) -> Any:
+        block_size, grid = (self._width, None), (core.ranks(), 1)
+        turned = matrix.T
+        lies = Distribution(turned.shape, "cn", grid_shape=grid, block_size=block_size)
+        return numpy.asarray(turned.redistribute(lies).local, kind).T
+
+
+class Coming:
+    """Arrays that one rank has made and sends to all, while they do something else. Collective."""
+
+    def __init__(self, rank: int, *arrays: Any) -> None:
+        self._arrays = arrays
+        own = arrays if core.rank() == rank else ()
+        parts = [one.ravel("F").view("u1") for one in own]
+        sent = numpy.concatenate(parts) if parts else numpy.empty(0, "u1")
+        self._awaited = core.start_from(rank, "linear algebra", sent)
+
+    def arrived(self, *like: tuple[Any, tuple[int, ...]]) -> list[Any]:
+        """The arrays, in Fortran's order: of these dtypes and shapes."""
+        came = self._awaited.wait()
+        if came is None:
+            return list(self._arrays)
+        found = []
+        for kind, shape in like:
+            size = numpy.dtype(kind).itemsize * math.prod(shape)
+            found.append(came[:size].view(kind).reshape(shape, order="F"))
+            came = came[size:]
+        return found
 
 
 def from_rank(rank: int, make: Callable[[], Any]) -> Any:

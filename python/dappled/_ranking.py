@@ -130,6 +130,8 @@ def median(
     if core.ranks() > 1 and in_pieces(a) and is_moved(a.dtype):
         all_of_it = axis is None and out is None and not keepdims and _is_selected(a.dtype)
         found = _median_on_ranks(a.reshape(-1)) if all_of_it else None
+        if found is None and out is None and not keepdims and not overwrite_input:
+            found = _along_on_ranks(a, axis, _median_of_rows)
         steps = _numpys(numpy.median)
         return steps(a, axis, out, overwrite_input, keepdims) if found is None else found
     if core.ranks() > 1 and overwrite_input:  # NumPy may only read what every rank has
@@ -139,7 +141,11 @@ def median(
     if axis is None or a.ndim == 1:
         right = axis in (None, 0, -1) and _is_selected(a.dtype)
         return _median_of_all(a) if right else NotImplemented
-    return _along(a, axis, lambda rows: numpy.median(rows, -1, overwrite_input=True))
+    return _along(a, axis, _median_of_rows)
+
+
+def _median_of_rows(rows: Any) -> Any:
+    return numpy.median(rows, -1, overwrite_input=True)
 
 
 def _is_selected(dtype: Any) -> bool:
@@ -149,14 +155,20 @@ def _is_selected(dtype: Any) -> bool:
 
 def _quantile(function: Any, a: Any, q: Any, axis: Any, options: dict[str, Any]) -> Any:
     """`quantile` or `percentile` of each line of a large array, on all threads."""
-    if core.ranks() > 1:
-        return _numpys(function)(a, q, axis, **options)
     rare = options.keys() - {"overwrite_input", "method"}
+    known = {**options, "overwrite_input": True}
+
+    def compute(rows: Any) -> Any:
+        return function(rows, q, -1, **known)
+
+    if core.ranks() > 1:
+        plain = not rare and not isinstance(q, ndarray) and not options.get("overwrite_input")
+        found = _along_on_ranks(a, axis, compute) if plain and in_pieces(a) else None
+        return _numpys(function)(a, q, axis, **options) if found is None else found
     lines = is_large(a) and a.ndim > 1 and a.size and a.dtype.kind in "iuf"
     if rare or not lines or isinstance(q, ndarray):
         return NotImplemented
-    known = {**options, "overwrite_input": True}
-    return _along(a, axis, lambda rows: function(rows, q, -1, **known))
+    return _along(a, axis, compute)
 
 
 @native(numpy.quantile)
@@ -170,24 +182,55 @@ def percentile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
 
 
 def _along(a: Any, axis: Any, compute: Callable[[Any], Any]) -> Any:
-    """What comes of each line, on all threads; lines are put in a row first, some at a time."""
+    """What comes of each line, on all threads."""
     if type(axis) is not int or not -a.ndim <= axis < a.ndim:
         return NotImplemented
     memory = numpy.moveaxis(core.unwrap(a), axis, -1)
+    return core.wrap(_of_lines(memory, compute, _longest(memory.shape[:-1])), True)
+
+
+def _longest(shape: tuple[int, ...]) -> int:
+    return max(range(len(shape)), key=shape.__getitem__)
+
+
+def _of_lines(memory: Any, compute: Callable[[Any], Any], shared: int) -> Any:
+    """What comes of each line along the last axis, on all threads, which share another; lines are
+    put in a row first, some at a time.
+    """
     rest = memory.shape[:-1]
-    like = numpy.asarray(compute(numpy.ones(1, a.dtype)))
+    like = numpy.asarray(compute(numpy.ones(1, memory.dtype)))
     made = numpy.empty((*like.shape, *rest), like.dtype)
-    longest = max(range(len(rest)), key=rest.__getitem__)
-    few = max(_LINES, rest[longest] * _SAMPLE // a.size)
+    few = max(_LINES, rest[shared] * _SAMPLE // max(memory.size, 1))
     before = (slice(None),) * like.ndim
 
     def part(share: slice) -> None:
         for start in range(share.start, share.stop, few):
-            key = (slice(None),) * longest + (slice(start, min(start + few, share.stop)),)
+            key = (slice(None),) * shared + (slice(start, min(start + few, share.stop)),)
             made[before + key] = compute(numpy.array(memory[key], order="C"))
 
-    each(part, shares(rest[longest]))
-    return core.wrap(made, True)
+    each(part, shares(rest[shared]))
+    return made
+
+
+def _along_on_ranks(a: Any, axis: Any, compute: Callable[[Any], Any]) -> Any:
+    """The same in pieces: each rank gets whole lines, and has what comes of them; None where lines
+    are none, or not of the core's elements.
+    """
+    known = type(axis) is int and -a.ndim <= axis < a.ndim and a.ndim > 1 and a.size
+    if not known or a.dtype.kind not in "iuf" or not a.dtype.isnative:
+        return None
+    rest = a.shape[: axis % a.ndim] + a.shape[axis % a.ndim + 1 :]
+    shared = _longest(rest)
+    kinds = ["n"] * len(rest)
+    kinds[shared] = "b"
+    lines = [*kinds]
+    lines.insert(axis % a.ndim, "n")
+    piece, _ = core.part(a, a.shape, core.placed("".join(lines), a.shape))
+    made = _of_lines(numpy.moveaxis(piece, axis, -1), compute, shared)
+    more = made.ndim - len(rest)
+    shape = (*made.shape[:more], *rest)
+    target = core.placed("n" * more + "".join(kinds), shape)
+    return _rows.settled(core.from_piece(target, _rows.solid(made), True))
 
 
 def _median_of_all(a: Any) -> Any:

@@ -34,11 +34,12 @@ def rows(array: Any) -> Any:
 
 def read_rows(array: Any) -> Any:
     """The same, to be read at once: where the array lies so, its own memory."""
-    if array.ndim == 1:
-        part, place = core.part(array, array.shape)
-        if place == row_blocks(array.shape):
-            return part
-    return rows(array)
+    return core.part(array, array.shape, row_blocks(array.shape))[0]
+
+
+def raw(rows: Any) -> Any:
+    """The bytes of rows, one after the other."""
+    return numpy.ascontiguousarray(rows).reshape(-1).view("u1")
 
 
 def own_start(length: int) -> int:
@@ -95,13 +96,19 @@ def settled(array: Any) -> Any:
 def sent(what: str, parts: list[Any]) -> list[Any]:
     """What every rank has for this one, if it has `parts` for each. Collective."""
     like = parts[0]
-    raw = [numpy.ascontiguousarray(part).reshape(-1).view("u1") for part in parts]
+    sends = [raw(part) for part in parts]
     width = like.dtype.itemsize * int(numpy.prod(like.shape[1:], dtype=int))
-    came = core.exchange(what, raw)
+    came = core.exchange(what, sends)
     shapes = [(len(bytes) // width if width else 0, *like.shape[1:]) for bytes in came]
     return [
         bytes.view(like.dtype).reshape(shape) for bytes, shape in zip(came, shapes, strict=True)
     ]
+
+
+def joined(parts: list[Any]) -> Any:
+    """Parts one after the other, in the very dtype that they have: NumPy's would not be swapped."""
+    shape = (sum(map(len, parts)), *parts[0].shape[1:])
+    return numpy.concatenate(parts, out=numpy.empty(shape, parts[0].dtype))
 
 
 class Routes:
@@ -117,12 +124,12 @@ class Routes:
         """Elements sent: those that come here, in the order of ranks and there of elements."""
         parts = sent(self._what, numpy.split(rows_at(column, self._order), self._cuts))
         self._came = numpy.cumsum([len(part) for part in parts])[:-1]
-        return numpy.concatenate(parts)
+        return joined(parts)
 
     def back(self, answers: Any) -> Any:
         """An answer to each that came, sent back: in the order of what was sent."""
         parts = sent(self._what, numpy.split(answers, self._came))
-        found = numpy.concatenate(parts)
+        found = joined(parts)
         made = numpy.empty_like(found)
         put_rows(made, self._order, found)
         return made
@@ -153,9 +160,9 @@ def owners(bounds: Any, numbers: Any) -> Any:
     return found
 
 
-def taken(piece: Any, length: int, numbers: Any) -> Any:
-    """Rows of an array by their numbers: `piece` has this rank's of so many. Collective."""
-    way = routes("rows by number", numbers, length)
-    short = numpy.uint32 if length <= 1 << 32 else numpy.int64  # half as much to send
-    asked = way.there(numbers.astype(short)).astype(numpy.int64) - own_start(length)
-    return way.back(rows_at(piece, asked))
+def by_number(array: Any, numbers: Any, target: Any) -> tuple[Any, int | None]:
+    """Rows of an array in the order of numbers, where those are; or one that is out of range."""
+    numbers = numpy.ascontiguousarray(numbers).reshape(-1)
+    piece = raw(read_rows(array))
+    found, wrong = core.rows_by_number(array, row_blocks(array.shape), piece, numbers, target)
+    return found, wrong

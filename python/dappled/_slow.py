@@ -19,10 +19,10 @@ from dappled._line import called_by_user, warn, warn_at
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
 from dappled._rebind import rebound, rewrapped
-from dappled._ufuncs import call, called
+from dappled._ufuncs import OURS, array_ufunc, call, called
 
-__all__ = ["attribute", "call", "getitem", "in_place", "item", "method", "set_attribute", "setitem"]
-__all__ += ["ufunc"]
+__all__ = ["OURS", "array_ufunc", "attribute", "call", "getitem", "in_place", "item", "method"]
+__all__ += ["set_attribute", "setitem", "ufunc"]
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {

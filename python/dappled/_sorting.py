@@ -23,7 +23,7 @@ from dappled._large import is_large
 from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import in_pieces
-from dappled._sampling import cuts, exchanged
+from dappled._sampling import bounds, cuts, exchanged
 from dappled._threads import each, plain, shares, unwritten
 
 _MODULE = "dappled.ndarray"
@@ -159,7 +159,7 @@ def _sample_sorted(row: Any, kind: Any) -> Any:
     values = _rows.rows(row)
     values.sort(kind=kind)
     parts = exchanged(values, cuts(values))
-    came = numpy.concatenate(parts)
+    came = _rows.joined(parts)
     if came.dtype.char in _MERGED and came.dtype.isnative:
         ends = numpy.cumsum([0, *map(len, parts)]).tolist()
         bounds = [slice(*ends) for ends in itertools.pairwise(ends)]
@@ -168,7 +168,7 @@ def _sample_sorted(row: Any, kind: Any) -> Any:
             came, bounds = other, _merged(came, bounds, other)
     else:
         came.sort(kind="stable")  # which finds what is sorted already, and merges
-    return _rows.joined_rows(came)
+    return _rows.from_rows(came, len(row))
 
 
 def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
@@ -185,21 +185,24 @@ def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
     return core.wrap(core.argsort(plain(row)), True)
 
 
-def _order(values: Any) -> Any:
-    """The stable order of a row of NumPy's."""
-    if values.dtype.char in _RANKED and values.dtype.isnative and values.flags.c_contiguous:
-        return core.argsort(values)
-    return numpy.argsort(values, kind="stable")
-
-
 def _sample_argsorted(row: Any) -> Any:
-    piece = _rows.rows(row)
-    order = _order(piece)
+    values, first = _rows.read_rows(row), _rows.own_start(len(row))
+    if row.dtype.char not in _RANKED or not row.dtype.isnative or not len(row):
+        return _sorted_and_merged(values, first, len(row))
+    ranges = core.divided(numpy.ascontiguousarray(values), first, *bounds(values, first))
+    came = _rows.joined(_rows.sent("values to sort", [found for found, _ in ranges]))
+    numbers = _rows.joined(_rows.sent("values to sort", [found for _, found in ranges]))
+    return _rows.joined_rows(core.argsort_numbered(came, numbers))
+
+
+def _sorted_and_merged(piece: Any, first: int, length: int) -> Any:
+    """The same for values that NumPy alone compares: each rank sorts its own first."""
+    order = numpy.argsort(piece, kind="stable")
     values = piece[order]
     places = cuts(values)
-    came = numpy.concatenate(exchanged(values, places))
-    numbers = numpy.concatenate(exchanged(order + _rows.own_start(len(row)), places))
-    return _rows.joined_rows(numbers[_order(came)])
+    came = _rows.joined(exchanged(values, places))
+    numbers = _rows.joined(exchanged(order + first, places))
+    return _rows.from_rows(numbers[numpy.argsort(came, kind="stable")], length)
 
 
 def _argsort(

@@ -130,6 +130,49 @@ REBOUND_ON_RANKS = _words(
     """
 ) | _in_modules("arccos arcsin arctanh log log10 log2 logn power sqrt", "emath", "lib.scimath")
 
+# Functions that NumPy's own does where each array is small and all here: they write nothing that
+# they are given, call nothing, and their result is not much larger.
+_EACH = _words(
+    """
+    all allclose amax amin angle any append argmax argmin argpartition argsort argwhere around
+    array_equal array_equiv average bincount can_cast choose clip column_stack compress
+    concatenate convolve copy corrcoef correlate count_nonzero cov cross cumprod cumsum
+    cumulative_prod cumulative_sum delete diag diff digitize dot dstack ediff1d extract
+    flatnonzero gradient histogram histogram_bin_edges hstack inner insert interp intersect1d
+    isclose isin iterable lexsort logspace max mean median min nan_to_num nanargmax nanargmin
+    nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile
+    nanstd nansum nanvar ndim nonzero partition percentile polyfit polyval prod ptp quantile
+    ravel_multi_index repeat result_type roll roots round searchsorted select setdiff1d
+    setxor1d shape sinc size sort stack std sum take take_along_axis tile trace trapezoid tril
+    tril_indices triu triu_indices union1d unique unique_all unique_counts unique_inverse
+    unique_values unravel_index unwrap var vdot vstack where fft.fftfreq fft.rfftfreq
+    linalg.cond linalg.cross linalg.eig linalg.eigvals linalg.matrix_norm linalg.matrix_power
+    linalg.matrix_rank linalg.multi_dot linalg.norm linalg.trace linalg.vector_norm
+    """
+)
+
+# The same where the result may have an element for each pair of theirs.
+_TOGETHER = _words("einsum kron linalg.outer linalg.tensordot outer tensordot")
+
+# The same that write their first argument.
+_WRITING = _words("copyto fill_diagonal place put put_along_axis putmask")
+SMALL = {
+    **dict.fromkeys(_EACH, "each"),
+    **dict.fromkeys(_TOGETHER, "together"),
+    **dict.fromkeys(_WRITING, "written"),
+}
+
+# The same of methods.
+SMALL_METHODS = dict.fromkeys(
+    _words(
+        """
+        argpartition argsort choose compress cumprod cumsum dot nonzero repeat round searchsorted
+        take tobytes trace
+        """
+    ),
+    "each",
+) | dict.fromkeys(_words("partition put sort"), "written")
+
 # Functions that make arrays, and take `dist=`: where the result lies.
 CREATING = _words(
     """

@@ -21,7 +21,7 @@ from dappled._piecewise import piecewise
 from dappled._products import GENERALISED
 from dappled._tables import COMPUTED, PIECEWISE
 
-_OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
+OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 
 
 def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
@@ -120,6 +120,8 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     found = _on_pieces(function, method, args, kwargs)
     if found is not NotImplemented:
         return found
+    if "where" in kwargs and core.ranks() > 1:
+        _check_where(function, method, args, kwargs)
     crossing = Crossing(function.__name__)
     written = range(1) if method == "at" else range(function.nin, len(args))
     over = [
@@ -130,6 +132,33 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     result = called_by_user(getattr(function, method), *over, **named)
     crossing.write_back()
     return crossing.back(result)
+
+
+def _check_where(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """NumPy's error of a mask that does not fit, asked of arrays without memory."""
+    where, out = kwargs["where"], kwargs.get("out")
+    if not hasattr(where, "shape") or method not in ("__call__", "reduce"):
+        return
+    given = [*args, *(out if isinstance(out, tuple) else (out,))]
+    shapes = [value.shape for value in given if hasattr(value, "shape")]
+    try:
+        shape = numpy.broadcast_shapes(where.shape, *shapes)
+        fits = method == "__call__" or shape == shapes[0]
+    except ValueError:
+        fits = False
+    if not fits or where.dtype != bool:
+        shadows = {name: _shadow(value) for name, value in kwargs.items()}
+        called_by_user(getattr(function, method), *map(_shadow, args), **shadows)
+
+
+def _shadow(value: Any) -> Any:
+    """Something of the same shape and dtype that has one element in memory."""
+    if isinstance(value, tuple):
+        return tuple(map(_shadow, value))
+    if not hasattr(value, "shape") or not value.ndim:
+        return core.unwrap(value) if isinstance(value, core.ndarray) else value
+    one = numpy.zeros((), value.dtype)
+    return numpy.lib.stride_tricks.as_strided(one, value.shape, (0,) * value.ndim)
 
 
 def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -265,16 +294,16 @@ METHODS["reduce"] = _reduce
 METHODS["__reduce__"] = _reduced_by_name
 
 
-def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+def array_ufunc(self: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], **kwargs: Any) -> Any:
     """NumPy's ufunc, called with an array of ours."""
     given = (*inputs, *kwargs.get("out", ()))
     if any(getattr(type(value), "__array_ufunc__", 0) is None for value in given):
         return NotImplemented
-    if method in ("__call__", "accumulate", "reduce") and ufunc in _OURS:
+    if method in ("__call__", "accumulate", "reduce") and ufunc in OURS:
         out = kwargs.get("out")
         if method != "__call__" and out is not None:
             kwargs["out"] = out[0]
-        return getattr(_OURS[ufunc], method)(*inputs, **kwargs)
+        return getattr(OURS[ufunc], method)(*inputs, **kwargs)
     return called(ufunc, method, inputs, kwargs)
 
 
@@ -284,4 +313,3 @@ def attach() -> None:
         setattr(core.ufunc, name, method)
     for ufunc in ufuncs.values():
         ufunc.__doc__ = ufunc._numpy.__doc__
-    core.ndarray.__array_ufunc__ = array_ufunc

@@ -107,6 +107,16 @@ SHAPING = {
     "copy": lambda np, a: np.copy(a),
     "where positive": lambda np, a: np.sqrt(a, out=a.copy(), where=a > 0),
     "where row": lambda np, a: np.add(a, 2, out=np.zeros_like(a), where=a[0] > 0),
+    "where wrong": lambda np, a: raised(lambda: np.add(a, a, where=a[0, :7] > 2)),
+    "where wrong with out": lambda np, a: raised(
+        lambda: np.add(a, a, where=a[:, :3] > 2, out=np.zeros(a.shape))
+    ),
+    "where of numbers": lambda np, a: raised(lambda: np.add(a, a, where=a)),
+    "where of wrong sum": lambda np, a: raised(lambda: np.sum(a, where=np.ones(7, bool))),
+    "where of wrong reduce": lambda np, a: raised(
+        lambda: np.add.reduce(a, where=np.ones((2, 60, 42), bool))
+    ),
+    "where of wrong max": lambda np, a: raised(lambda: np.max(a, where=a[:7] > 2, initial=0)),
     "where alone": lambda np, a: np.where(a > 2, np.divide(1, a, where=a > 2), 0),
     "sum where": lambda np, a: a.sum(axis=0, where=a > 1),
     "mean where": lambda np, a: a.mean(axis=1, where=a[:, :1] > -9),
@@ -148,6 +158,23 @@ def changed(act):
         act(np, a)
 
     return program
+
+
+def written_many(np, a, kind):
+    """Elements written by number, in place: of several for one the last stays, also over what is
+    read itself, and whoever copied or asked before has what was there.
+    """
+    row = a.astype(kind).ravel()
+    copy, later = row.copy(), row[::-1] == row
+    row[np.asarray(MANY % 99)] = np.asarray(MANY % 90).astype(kind)
+    row[MANY - 700] = row[3]
+    row[np.abs(a).astype("i4").ravel()] = row
+    return row, copy, later
+
+
+def with_order(values):
+    """Values, and the order of their bytes, which must be the one that was asked for."""
+    return values, values.dtype.str
 
 
 def raised(act):
@@ -209,6 +236,10 @@ INDEXING = {
     "set outer": changed(lambda np, a: a.__setitem__(np.ix_([1, 5], [2, 40, 2]), a[:2, :3])),
     "set part": changed(lambda np, a: a[10:50].__setitem__(ROWS[:3], 3)),
     "set in place": changed(lambda np, a: a.__setitem__(ROWS, a[ROWS] + 1)),
+    "set many": lambda np, a: written_many(np, a, "f8"),
+    "set many short": lambda np, a: written_many(np, a, "i2"),
+    "set many swapped": lambda np, a: written_many(np, a, ">f8"),
+    "set many items": lambda np, a: written_many(np, np.abs(a), "M8[s]"),
     "set items": changed(lambda np, a: a.__setitem__(MANY[:50] % 60, 5)),
     "add.at": changed(lambda np, a: np.add.at(a, ROWS, 1)),
     "add.at array": changed(lambda np, a: np.add.at(a, (FEW, FEW), np.arange(60.0))),
@@ -277,6 +308,14 @@ SORTING = {
     "sort method": changed(lambda np, a: a.sort(0)),
     "sort row": changed(lambda np, a: a[:, 3].sort()),
     "sort stable": lambda np, a: np.sort(a, axis=None, kind="stable"),
+    "sort swapped": lambda np, a: with_order(np.sort(a.astype(">f8"), axis=None)),
+    "unique swapped": lambda np, a: with_order(np.unique(a.astype(">i4"))),
+    "unique all swapped": lambda np, a: with_order(np.unique(a.astype(">f8"), True)[0]),
+    "rows swapped": lambda np, a: with_order(a.astype(">f8")[[1, 0]]),
+    "chosen swapped": lambda np, a: with_order(a.astype(">f8")[a > 3]),
+    "argsort wide": lambda np, a: np.argsort((a * 1009 + np.arange(42)) % 997, None, "stable"),
+    "argsort same": lambda np, a: np.argsort(a.ravel() * 0, kind="stable"),
+    "argsort texts": lambda np, a: np.argsort(a.ravel().astype("S5"), kind="stable"),
     "sort wide": lambda np, a: np.sort((a * 1009 + np.arange(42)) % 997, axis=None),
     "argsort": lambda np, a: np.argsort(a, axis=1, stable=True),
     "argsort all": lambda np, a: np.argsort(a, axis=None, kind="stable"),

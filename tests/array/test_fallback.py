@@ -61,7 +61,8 @@ def refused(monkeypatch):
 
 
 # From so many elements on, an array counts as distributed here: smaller ones are on every rank.
-SIZE = 60
+# (The core knows of one process, and what is small it gives to NumPy.)
+SIZE = 6000
 
 
 def matrix():

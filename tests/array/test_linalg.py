@@ -9,6 +9,7 @@ import dappled
 import numpy
 import pytest
 from compare import difference
+from dappled import _core, _lu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,6 +100,23 @@ def test_any_stack(name, batch, size, dtype):
 
 def in_a_child(queue, stack):
     queue.put(numpy.asarray(dappled.linalg.inv(dappled.asarray(stack))))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+@pytest.mark.parametrize(("rows", "width", "columns"), [(1, 1, 2), (9, 4, 5), (40, 40, 1)])
+def test_elimination_without_lapack_is_the_same(rows, width, columns, dtype):
+    random = numpy.random.default_rng(3)
+    panel, right = (
+        numpy.asfortranarray(random.normal(size=(rows, many)).astype(dtype))
+        for many in (width, columns)
+    )
+    both = [[panel.copy("F"), right.copy("F")] for _ in range(2)]
+    pivots = [_core.factor_panel(both[0][0]), _lu.factor_by_numpy(both[1][0])]
+    _core.eliminate(both[0][1], both[0][0], pivots[0])
+    _lu.take_away_by_numpy(both[1][1], both[1][0], pivots[1])
+    assert pivots[0] == pivots[1]
+    for one, other in zip(*both, strict=True):
+        numpy.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
 
 
 def test_stacks_after_a_fork():

@@ -49,7 +49,7 @@ mod wired;
 pub use error::FabricError;
 pub use fabric::{Fabric, Pending, Receives, Sends, Waiting};
 pub use header::Stamp;
-pub use memory::{keep, memory};
+pub use memory::{keep, memory, room};
 pub use payload::Payload;
 pub use settings::Settings;
 pub use solo::Solo;

@@ -14,11 +14,11 @@ const BYTES: usize = 256 << 20;
 pub fn memory(length: usize) -> Vec<u8> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     // Not a long one for a short message: the next one may be long.
-    let fits = |bytes: &Vec<u8>| bytes.len() >= length && bytes.len() / 2 <= length;
+    let fits = |bytes: &Vec<u8>| bytes.capacity() >= length && bytes.capacity() / 2 <= length;
     match kept.iter().rposition(fits) {
         Some(at) if length >= WORTH => {
             let mut bytes = kept.remove(at);
-            bytes.truncate(length);
+            bytes.resize(length, 0);
             bytes
         }
         _ => {
@@ -28,9 +28,16 @@ pub fn memory(length: usize) -> Vec<u8> {
     }
 }
 
+/// The same, empty, to be filled.
+pub fn room(length: usize) -> Vec<u8> {
+    let mut bytes = memory(length);
+    bytes.clear();
+    bytes
+}
+
 /// Keeps the memory of a message that is not needed any more.
 pub fn keep(bytes: Vec<u8>) {
-    if bytes.len() < WORTH || bytes.len() > BYTES {
+    if bytes.capacity() < WORTH || bytes.capacity() > BYTES {
         return;
     }
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,6 +18,7 @@
 //! fused              loops of several steps, compiled by somebody else
 //! groups, plan       which steps have a loop together
 //! slot, machine      one thread's registers: runs a program over one tile
+//! share, crew        work in parts, on the thread that asks and on others that wait awake
 //! execute, threads   runs a program over all tiles, on all threads; how many these are
 //! fold, tree         what folds values into one; NumPy's pairwise tree
 //! reduce, scan       reductions and scans of a fused program
@@ -30,6 +31,7 @@ mod apply;
 mod bind;
 pub mod buffer;
 mod chosen;
+mod crew;
 mod dtype;
 pub mod element;
 mod error;

@@ -6,6 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::crew::Crew;
+
 /// Does all parts; the results in their order. The thread that asks begins with the first, others
 /// with the last: so in a loop each finds in its cache what it had the last time.
 pub(crate) fn share<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
@@ -22,10 +24,16 @@ pub(crate) fn share<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Syn
         let result = work(part);
         locked(&done).push((at, result));
     };
-    rayon::in_place_scope(|scope| {
-        (0..others).for_each(|_| scope.spawn(|_| std::iter::from_fn(last).for_each(run)));
-        std::iter::from_fn(first).for_each(run);
-    });
+    let theirs = || std::iter::from_fn(last).for_each(run);
+    let own = || std::iter::from_fn(first).for_each(run);
+    // In a pool, that of a process that was forked or of a caller, there is no crew, or it is busy.
+    let alone = rayon::current_thread_index().is_none();
+    if !alone || Crew::own().with(others, &theirs, own).is_none() {
+        rayon::in_place_scope(|scope| {
+            (0..others).for_each(|_| scope.spawn(|_| theirs()));
+            own();
+        });
+    }
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|&(at, _)| at);
     done.into_iter().map(|(_, result)| result).collect()

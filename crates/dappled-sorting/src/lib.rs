@@ -9,11 +9,14 @@
 mod ahead;
 pub mod compact;
 pub mod count;
+pub mod divide;
 pub mod histogram;
 pub mod merge;
 pub mod order;
 pub mod put;
 pub mod rank;
+pub mod receive;
+pub mod route;
 pub mod select;
 pub mod take;
 

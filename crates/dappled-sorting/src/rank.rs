@@ -20,6 +20,22 @@ pub fn argsort<T: Key>(values: &[T], order: &mut [i64]) {
     }
 }
 
+/// Writes the numbers of elements in the order of their values; of equal ones, the smallest first.
+///
+/// ```
+/// let mut order = [0; 3];
+/// dappled_sorting::rank::argsort_numbered(&[2.0, -1.0, 2.0], &[7, 8, 5], &mut order);
+/// assert_eq!(order, [8, 5, 7]);
+/// ```
+pub fn argsort_numbered<T: Key>(values: &[T], numbers: &[i64], order: &mut [i64]) {
+    let small = |&number: &i64| u32::try_from(number).is_ok();
+    if size_of::<T>() <= 4 && numbers.par_iter().all(small) {
+        let key = |key, at: usize| key << 32 | numbers[at] as u64;
+        return by_keys(values, order, key, |key| (key as u32).into());
+    }
+    by_keys(values, order, |key, at| (key, numbers[at]), |(_, number)| number);
+}
+
 /// Keys are made different by the places, so that no stable sort is needed.
 fn by_keys<T: Key, K: Ord + Copy + Send + Sync>(
     values: &[T],

@@ -2,7 +2,7 @@
 
 use dappled_sorting::order::Key;
 use dappled_sorting::take::OutOfRange;
-use dappled_sorting::{compact, count, histogram, merge, put, rank, select, take};
+use dappled_sorting::{compact, count, histogram, merge, put, rank, receive, route, select, take};
 use proptest::prelude::*;
 
 const MOST: usize = 300_000;
@@ -50,6 +50,56 @@ proptest! {
             let place = index.rem_euclid(rows as i64) as usize * width;
             prop_assert_eq!(row, &from[place..place + width]);
         }
+    }
+
+    #[test]
+    fn rows_in_parts_are_those_of_the_numbers(
+        seed: u64,
+        lengths in prop::collection::vec(0..20_000_u64, 1..5),
+        width in prop::sample::select(vec![1, 2, 4, 8, 12, 16]),
+    ) {
+        let ends = lengths.iter().scan(0, |end, length| { *end += length; Some(*end) });
+        let starts: Vec<u64> = std::iter::once(0).chain(ends).collect();
+        let (parts, rows) = (lengths.len(), starts[lengths.len()] as usize);
+        let all: Vec<u8> = numbers(seed, rows * width).iter().map(|&number| number as u8).collect();
+        let part = |part: usize| starts[part] as usize * width..starts[part + 1] as usize * width;
+        let size = if rows == 0 { 0 } else { MOST / 4 };
+        let at: Vec<i64> = numbers(seed ^ 5, size)
+            .into_iter()
+            .map(|number| (number % (2 * rows as u64)) as i64 - rows as i64)
+            .collect();
+        let values: Vec<u8> = numbers(seed ^ 7, size * width).iter().map(|&number| number as u8).collect();
+        let given = route::Rows { bytes: &values, width };
+        let (mut columns, mut sent) = (vec![Vec::new(); parts], vec![Vec::new(); parts]);
+        let told = route::ask(&at, &starts, 0..parts, &mut columns, |part, first, chosen| {
+            route::append_rows(&mut sent[part], given, first, chosen);
+        });
+        prop_assert_eq!(told, Ok(()));
+        let bytes = route::place_bytes(&starts);
+        let answers: Vec<Vec<u8>> = columns.iter().enumerate().map(|(number, places)| {
+            let mut out = vec![0; places.len() / bytes * width];
+            route::answered(route::Rows { bytes: &all[part(number)], width }, places, bytes, &mut out);
+            out
+        }).collect();
+        let slices: Vec<&[u8]> = answers.iter().map(|answers| &answers[..]).collect();
+        let mut out = vec![0; size * width];
+        route::join(&at, &starts, &slices, width, &mut out);
+        let (mut written, mut own) = (all.clone(), all.clone());
+        for number in 0..parts {
+            let place = (starts[number] as usize, rows);
+            receive::write(&mut written[part(number)], width, &columns[number], bytes, &sent[number]);
+            receive::write_own(&mut own[part(number)], width, &at, place, &values);
+        }
+        let mut expected = all.clone();
+        for (number, &index) in at.iter().enumerate() {
+            let place = index.rem_euclid(rows as i64) as usize * width;
+            prop_assert_eq!(&out[number * width..][..width], &all[place..][..width]);
+            expected[place..][..width].copy_from_slice(&values[number * width..][..width]);
+        }
+        prop_assert!(written == expected && own == expected);
+        let beyond = [&at[..], &[rows as i64, -1 - rows as i64]].concat();
+        let told = route::ask(&beyond, &starts, 0..parts, &mut columns, |_, _, _| ());
+        prop_assert_eq!(told, Err(route::Wrong(rows as i64)));
     }
 
     #[test]

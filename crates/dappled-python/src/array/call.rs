@@ -51,7 +51,8 @@ impl<'py> Call<'_, 'py> {
     }
 }
 
-fn is_plain(object: &Bound<'_, PyAny>) -> bool {
+/// Is it a number, a string or a dtype, in which no array can be?
+pub fn is_plain(object: &Bound<'_, PyAny>) -> bool {
     is_number(object)
         || object.is_none()
         || object.is_exact_instance_of::<PyString>()

@@ -6,8 +6,8 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::call::{Call, is_number, unless_none};
 use super::class::NdArray;
-use super::slow;
 use super::ufunc::{by_numpy, native};
+use super::{slow, small};
 use pyo3::sync::PyOnceLock;
 
 type Found<'py> = PyResult<Option<Bound<'py, PyAny>>>;
@@ -73,6 +73,10 @@ impl NdArray {
         let found = match options.map(|options| options.map(unless_none)) {
             Some([Some(least), Some(greatest), None]) => clipped(slf, &least, &greatest)?,
             _ => None,
+        };
+        let found = match found {
+            Some(found) => Some(found),
+            None => small::by_method(slf, "clip", &Call { args, kwargs })?,
         };
         match found {
             Some(found) => Ok(found),

@@ -4,11 +4,13 @@ use dappled::graph::{Array, Beside, cast_in_c_order, made_alike, quick_alike};
 use dappled::view;
 use dappled_kernels::{Axes, Casting, Kind, Op, Scalar, View, can_cast};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
 
 use super::class::{NdArray, element};
 use super::exclusive::{exclusive, quickly};
+use super::lending::lent;
 use super::shapes::{owned, reversed};
 use super::ufunc::asked;
 use super::{dtypes, scalars, slow};
@@ -126,6 +128,12 @@ impl NdArray {
         match slf.get().array() {
             Some(array) if args.is_empty() && array.view().len() == 1 => {
                 scalars::to_python(py, element(py, array, array.view().offset)?)
+            }
+            Some(array) if array.is_whole() => {
+                match lent(py, array, None, false)?.call_method1(intern!(py, "item"), args) {
+                    Ok(found) => Ok(found),
+                    Err(_) => slow::function(py, "item")?.call1((slf, args)),
+                }
             }
             _ => slow::function(py, "item")?.call1((slf, args)),
         }

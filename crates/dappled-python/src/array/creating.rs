@@ -136,9 +136,14 @@ pub fn array<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> 
 
 pub fn asarray<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
     let Some([Some(object), dtype]) = call.named(["a", "dtype"], 2)? else { return Ok(None) };
-    let as_it_is = unless_none(dtype).is_none();
-    if object.is_exact_instance_of::<NdArray>() {
-        return Ok(as_it_is.then_some(object));
+    let dtype = unless_none(dtype);
+    let as_it_is = dtype.is_none();
+    if let Ok(own) = object.cast_exact::<NdArray>() {
+        let has = match (dtype, own.get().array()) {
+            (Some(dtype), Some(array)) => dtypes::known(&dtype)? == Some(array.dtype()),
+            (dtype, _) => dtype.is_none(),
+        };
+        return Ok(has.then_some(object));
     }
     match object.cast_exact::<PyUntypedArray>() {
         Ok(array) if as_it_is => Ok(Some(wrap(array, false)?.into_any())),

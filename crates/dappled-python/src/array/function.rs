@@ -1,12 +1,13 @@
 //! NumPy's functions on our arrays. The common case of each is done here, without a step in Python;
 //! for all that is not common there is the general function, written in Python.
 
-use pyo3::exceptions::PyKeyError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::call::Call;
+use super::small::{Small, by_numpy};
 use super::{choosing, creating, folding, shapes};
 
 /// What does the common case of a function: given the call and NumPy's function; None if this is
@@ -49,22 +50,30 @@ const COMMON: [(&str, Common); 29] = [
 /// A function of NumPy's, on our arrays.
 #[pyclass(frozen, dict, weakref, name = "function", module = "dappled")]
 pub struct Function {
-    common: Common,
+    common: Option<Common>,
     general: Py<PyAny>,
     numpy: Py<PyAny>,
+    /// When NumPy's own does it, as arrays are small.
+    small: Option<Small>,
     /// Is it a method where it is found in a class, as functions written in Python are?
     binds: bool,
 }
 
 #[pymethods]
 impl Function {
-    /// From the general function and NumPy's own.
+    /// From the general function and NumPy's own, which may do it where arrays are small: "each" or
+    /// "together". By name the one is found that does the common case.
     #[new]
-    fn new(name: &str, general: Py<PyAny>, numpy: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let common = COMMON.iter().find(|known| known.0 == name).map(|known| known.1);
-        let common = common.ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
+    fn new(
+        name: Option<&str>,
+        general: Py<PyAny>,
+        numpy: &Bound<'_, PyAny>,
+        small: Option<&str>,
+    ) -> PyResult<Self> {
+        let small = small.and_then(Small::named);
+        let common = COMMON.iter().find(|known| Some(known.0) == name).map(|known| known.1);
         let binds = numpy.get_type().hasattr(intern!(numpy.py(), "__get__"))?;
-        Ok(Self { common, general, numpy: numpy.clone().unbind(), binds })
+        Ok(Self { common, general, numpy: numpy.clone().unbind(), small, binds })
     }
 
     /// The functions that have a common case here.
@@ -79,11 +88,19 @@ impl Function {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = args.py();
-        match (self.common)(&Call { args, kwargs }, self.numpy.bind(py))? {
-            Some(result) => Ok(result),
-            None => self.general.bind(py).call(args, kwargs),
+        let (py, call) = (args.py(), Call { args, kwargs });
+        let numpy = self.numpy.bind(py);
+        if let Some(common) = self.common
+            && let Some(result) = common(&call, numpy)?
+        {
+            return Ok(result);
         }
+        if let Some(small) = self.small
+            && let Some(result) = by_numpy(small, &call, numpy)?
+        {
+            return Ok(result);
+        }
+        self.general.bind(py).call(args, kwargs)
     }
 
     fn __get__<'py>(
@@ -92,7 +109,7 @@ impl Function {
         _class: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match slf.get().binds && !object.is_none() {
-            true => slf.py().import("types")?.getattr("MethodType")?.call1((slf, object)),
+            true => method_type(slf.py())?.call1((slf, object)),
             false => Ok(slf.clone().into_any()),
         }
     }
@@ -106,4 +123,12 @@ impl Function {
         let name = slf.getattr(intern!(slf.py(), "__name__"))?.cast_into::<PyString>()?;
         Ok(format!("<function {name} at {:p}>", slf.as_ptr()))
     }
+}
+
+/// What binds a function to an object.
+fn method_type(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let import =
+        || -> PyResult<Py<PyAny>> { Ok(py.import("types")?.getattr("MethodType")?.unbind()) };
+    Ok(TYPE.get_or_try_init(py, import)?.bind(py))
 }

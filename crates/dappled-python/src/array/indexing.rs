@@ -17,7 +17,7 @@ use super::lending::lent;
 use super::origin::must_share;
 use super::session::session;
 use super::shapes::owned;
-use super::{scalars, slow};
+use super::{scalars, slow, small};
 use crate::errors::Raise;
 
 /// A key of basic indexing; None if it is another.
@@ -158,7 +158,10 @@ impl NdArray {
                 };
             }
         }
-        match taken(slf.get(), key)? {
+        if let Some(found) = taken(slf.get(), key)? {
+            return Ok(found);
+        }
+        match small::get_item(slf, key)? {
             Some(found) => Ok(found),
             None => slow::function(py, "getitem")?.call1((slf, key)),
         }
@@ -189,7 +192,10 @@ impl NdArray {
                 return written(py, &array.with_view(found.view), &value);
             }
         }
-        slow::function(py, "setitem")?.call1((slf, key, value)).map(drop)
+        match small::set_item(slf, key, value)? {
+            true => Ok(()),
+            false => slow::function(py, "setitem")?.call1((slf, key, value)).map(drop),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! ([`slow`]), where NumPy does it.
 
 mod blas;
+mod by_number;
 mod call;
 mod choosing;
 mod class;
@@ -12,6 +13,7 @@ mod copies;
 mod creating;
 mod dtypes;
 mod elements;
+mod elimination;
 mod exclusive;
 mod folding;
 mod fourier;
@@ -33,6 +35,7 @@ mod scalars;
 mod session;
 mod shapes;
 mod slow;
+mod small;
 mod sorting;
 mod taking;
 mod ufunc;
@@ -74,8 +77,17 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(taking::count_chosen, module)?)?;
     module.add_function(wrap_pyfunction!(taking::chosen, module)?)?;
     module.add_function(wrap_pyfunction!(taking::places, module)?)?;
+    module.add_function(wrap_pyfunction!(by_number::rows_by_number, module)?)?;
+    module.add_function(wrap_pyfunction!(by_number::put_by_number, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::merge_sorted, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::argsort, module)?)?;
+    module.add_function(wrap_pyfunction!(sorting::argsort_numbered, module)?)?;
+    module.add_function(wrap_pyfunction!(sorting::divided, module)?)?;
+    module.add_function(wrap_pyfunction!(elimination::eliminates, module)?)?;
+    module.add_function(wrap_pyfunction!(elimination::factor_panel, module)?)?;
+    module.add_function(wrap_pyfunction!(elimination::eliminate, module)?)?;
+    module.add_class::<ranks::Awaited>()?;
+    module.add_function(wrap_pyfunction!(ranks::start_from, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::within, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::extent, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::extent_of_floats, module)?)?;

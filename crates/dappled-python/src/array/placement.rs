@@ -108,7 +108,7 @@ pub fn moved(
 }
 
 /// An array that owns its memory, of items or of ours.
-fn made(py: Python<'_>, array: Array, item: Item<'_>) -> NdArray {
+pub fn made(py: Python<'_>, array: Array, item: Item<'_>) -> NdArray {
     match item {
         Some(descr) => NdArray::items(array, descr.clone_ref(py)),
         None => NdArray::owned(array),
@@ -183,16 +183,19 @@ fn check_ranks(target: &protocol::Distribution, ranks: u64) -> PyResult<()> {
 }
 
 /// This rank's part of an array repeated to a shape, in the blocks that an array of that shape has:
-/// what an operation on elements needs. For NumPy to compute with, and to be dropped then; and those
-/// blocks.
+/// what an operation on elements needs; or in others. For NumPy to compute with, and to be dropped
+/// then; and those blocks.
 #[pyfunction]
+#[pyo3(signature = (array, shape, blocks=None))]
 pub fn part<'py>(
     array: &Bound<'py, NdArray>,
     shape: Vec<usize>,
+    blocks: Option<&Bound<'py, Distribution>>,
 ) -> PyResult<(Bound<'py, PyAny>, Distribution)> {
     let py = array.py();
     let (memory, item) = array.get().memory().ok_or_else(not_native)?;
-    let blocks = session(py)?.blocks(&shape);
+    let usual = || session(py).map(|session| session.blocks(&shape));
+    let blocks = blocks.map_or_else(usual, |blocks| Ok(blocks.get().inner.clone()))?;
     let bytes = &memory.shape()[memory.shape().len() - usize::from(item.is_some())..];
     let repeated = memory.broadcast(&[&shape[..], bytes].concat());
     let repeated = repeated.ok_or_else(|| PyValueError::new_err("a shape that does not fit"))?;

@@ -1,7 +1,9 @@
 //! The ranks of a Python program: who they are, what they say, how they begin and end.
 
-use std::sync::Once;
+use std::sync::{Mutex, Once, PoisonError};
 
+use dappled::run::RunError;
+use dappled_fabric::Pending;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
@@ -87,6 +89,35 @@ pub fn exchange<'py>(
     let sends: Vec<Vec<u8>> = sends.iter().map(bytes).collect::<PyResult<_>>()?;
     let all = exclusive(py, usize::MAX, || session.exchange(what, sends))?;
     Ok(all.into_iter().map(|bytes| PyArray1::from_vec(py, bytes)).collect())
+}
+
+/// What one rank gives to all, on its way.
+#[pyclass(frozen, module = "dappled")]
+pub struct Awaited(Mutex<Option<Pending>>);
+
+#[pymethods]
+impl Awaited {
+    /// The bytes; None on the rank that gave them. To be asked once.
+    fn wait<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
+        let Some(pending) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+            return Ok(None);
+        };
+        let came = exclusive(py, usize::MAX, || Ok(pending.wait().map_err(RunError::from)?))?;
+        Ok(came.into_iter().next().map(|bytes| PyArray1::from_vec(py, bytes)))
+    }
+}
+
+/// Begins to send what one rank gives to all others; what they give is not looked at. Collective.
+#[pyfunction]
+pub fn start_from(
+    py: Python<'_>,
+    rank: u64,
+    what: &str,
+    bytes: PyReadonlyArray1<'_, u8>,
+) -> PyResult<Awaited> {
+    let (session, bytes) = (session(py)?, bytes.as_slice()?);
+    let pending = exclusive(py, usize::MAX, || session.start_from(rank, what, bytes))?;
+    Ok(Awaited(Mutex::new(Some(pending))))
 }
 
 /// From now on, or no more, what all ranks would have to do together is an error.

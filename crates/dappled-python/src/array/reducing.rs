@@ -8,12 +8,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use super::call::Call;
 use super::class::{NdArray, result};
 use super::conversion::axes_argument;
 use super::exclusive::{exclusive, quickly};
 use super::given::{Argument, argument};
 use super::origin::must_share;
-use super::{dtypes, scalars, slow};
+use super::{dtypes, scalars, slow, small};
 use crate::errors::Raise;
 
 /// Folds axes of an array by the ufunc of this name; None if that is not native.
@@ -98,7 +99,10 @@ fn searched<'py>(
     {
         return scalars::to_numpy(py, Scalar::new(place));
     }
-    slow::function(py, "searched")?.call1((slf, name, args, kwargs))
+    match small::by_method(slf, name, &Call { args, kwargs })? {
+        Some(found) => Ok(found),
+        None => slow::function(py, "searched")?.call1((slf, name, args, kwargs)),
+    }
 }
 
 #[pymethods]

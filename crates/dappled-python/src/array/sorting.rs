@@ -1,7 +1,7 @@
 //! Elements of NumPy's arrays by their order and number: contiguous memory, on all threads.
 
 use dappled_sorting::order::Key;
-use dappled_sorting::{count, histogram, merge, rank, select};
+use dappled_sorting::{count, divide, histogram, merge, rank, select};
 use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
@@ -61,6 +61,65 @@ fn ranked<'py, T: Element + Key>(
         })?;
     }
     Ok(Some(made))
+}
+
+/// The numbers of elements in the order of their values; of equal ones, the smallest first.
+#[pyfunction]
+pub fn argsort_numbered<'py>(
+    values: &Bound<'py, PyAny>,
+    numbers: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let attempts = [numbered::<f64>, numbered::<i64>, numbered::<f32>, numbered::<i32>];
+    let attempts = [&attempts[..], &[numbered::<u64>, numbered::<u32>]].concat();
+    first_of(&attempts, |attempt| attempt(values, &numbers))
+}
+
+fn numbered<'py, T: Element + Key>(
+    values: &Bound<'py, PyAny>,
+    numbers: &PyReadonlyArray1<'py, i64>,
+) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
+    let py = values.py();
+    let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
+    let (values, numbers) = (values.as_slice()?, numbers.as_slice()?);
+    let mut order = vec![0; values.len()];
+    exclusive(py, values.len(), || {
+        rank::argsort_numbered(values, numbers, &mut order);
+        Ok(())
+    })?;
+    Ok(Some(PyArray1::from_vec(py, order)))
+}
+
+type Divided<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>)>;
+
+/// The values of each range between bounds, which are values and numbers, and their numbers.
+#[pyfunction]
+pub fn divided<'py>(
+    values: &Bound<'py, PyAny>,
+    first: i64,
+    bounds: &Bound<'py, PyAny>,
+    numbers: Vec<i64>,
+) -> PyResult<Divided<'py>> {
+    let attempts = [in_ranges::<f64>, in_ranges::<i64>, in_ranges::<f32>, in_ranges::<i32>];
+    let attempts = [&attempts[..], &[in_ranges::<u64>, in_ranges::<u32>]].concat();
+    first_of(&attempts, |attempt| attempt(values, first, bounds, &numbers))
+}
+
+fn in_ranges<'py, T: Element + Key>(
+    values: &Bound<'py, PyAny>,
+    first: i64,
+    bounds: &Bound<'py, PyAny>,
+    numbers: &[i64],
+) -> PyResult<Option<Divided<'py>>> {
+    let py = values.py();
+    let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
+    let bounds = bounds.extract::<PyReadonlyArray1<'py, T>>()?;
+    let bounds = bounds.as_slice()?.iter().copied().zip(numbers.iter().copied());
+    let (values, bounds) = (values.as_slice()?, bounds.collect::<Vec<_>>());
+    let found = exclusive(py, values.len(), || Ok(divide::divide(values, first, &bounds)))?;
+    let arrays = |(values, numbers)| {
+        (PyArray1::from_vec(py, values).into_any(), PyArray1::from_vec(py, numbers))
+    };
+    Ok(Some(found.into_iter().map(arrays).collect()))
 }
 
 /// How many elements come before a range, how many are NaN, and those in the range.

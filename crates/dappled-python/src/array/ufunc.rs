@@ -7,19 +7,21 @@ use dappled::graph::{
 use dappled_kernels::{Casting, DType, Kind, Op, Scalar, Weak, can_cast};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyTuple};
 
-use super::call::is_number;
+use super::call::{Call, is_number};
 use super::class::{NdArray, result};
 use super::creating::fresh;
 use super::exclusive::{exclusive, quickly};
-use super::given::{Argument, argument};
+use super::given::{Argument, argument, is_generic};
 use super::indexing::written;
 use super::lending::lent;
 use super::origin::{must_report, origin};
 use super::session::session;
 use super::shapes::owned;
-use super::slow;
+use super::small::Small;
+use super::{slow, small};
 
 /// Bytes of the widest element.
 const WIDEST: usize = 16;
@@ -117,6 +119,12 @@ fn number(op: Op, array: &Array, object: &Bound<'_, PyAny>) -> Option<Scalar> {
     }
     if let Ok(number) = object.cast_exact::<PyFloat>() {
         return (kind == Kind::Float).then(|| Scalar::new(number.value()).cast(dtype));
+    }
+    // NumPy's float64, which is one of Python's floats as well.
+    if dtype == DType::Float64
+        && let Ok(number) = object.cast::<PyFloat>()
+    {
+        return Some(Scalar::new(number.value()));
     }
     if !object.is_exact_instance_of::<PyInt>() {
         return None;
@@ -312,6 +320,17 @@ pub fn by_numpy<'py>(
     Ok(fresh(made.clone())?.or(Some(made)))
 }
 
+/// Are all of them numbers, Python's or NumPy's own? Then NumPy does it, and warns of the same line.
+fn are_scalars(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    for object in args.iter_borrowed() {
+        let known = object.is_exact_instance_of::<NdArray>();
+        if known || !(is_number(&object) || is_generic(&object)?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// NumPy compares int64 with uint64 exactly, though they promote to float64.
 fn is_exact(op: Op, given: &[Given<'_>], dtype: DType) -> bool {
     let integral = |given: &Given<'_>| given.dtype().is_none_or(DType::is_integral);
@@ -342,6 +361,49 @@ fn called<'py>(
         Some(Ok(array)) if common_case_into(py, op, objects, array)? => Ok(out),
         _ => Ok(None),
     }
+}
+
+/// Ours in the place of NumPy's ufunc, if there is one.
+fn own_of<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Ufunc>>> {
+    static OWN: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let py = ufunc.py();
+    let import =
+        || -> PyResult<_> { Ok(slow::function(py, "OURS")?.cast_into::<PyDict>()?.unbind()) };
+    let found = OWN.get_or_try_init(py, import)?.bind(py).get_item(ufunc)?;
+    Ok(found.map(Bound::cast_into).transpose()?)
+}
+
+#[pymethods]
+impl NdArray {
+    /// NumPy's ufunc, called with an array of ours: of numbers and arrays the operation itself.
+    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
+    fn __array_ufunc__<'py>(
+        slf: &Bound<'py, Self>,
+        ufunc: &Bound<'py, PyAny>,
+        method: &str,
+        inputs: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let plain = method == "__call__" && kwargs.is_none_or(|kwargs| kwargs.is_empty());
+        if plain
+            && are_plain(inputs)?
+            && let Some(own) = own_of(ufunc)?
+        {
+            return own.call1(inputs);
+        }
+        slow::function(slf.py(), "array_ufunc")?.call((slf, ufunc, method, inputs), kwargs)
+    }
+}
+
+/// Are they arrays of ours, and numbers?
+fn are_plain(objects: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    for object in objects.iter_borrowed() {
+        let known = object.is_exact_instance_of::<NdArray>() || is_number(&object);
+        if !(known || is_generic(&object)?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// A universal function: NumPy's, on our arrays.
@@ -375,6 +437,10 @@ impl Ufunc {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, op) = (slf.py(), slf.get().op);
+        let kwargs = kwargs.filter(|kwargs| !kwargs.is_empty());
+        if kwargs.is_none() && !args.is_empty() && are_scalars(args)? {
+            return slf.get().numpy.bind(py).call1(args);
+        }
         if let Some(op) = op.filter(|op| op.arity() == args.len()) {
             let first = args.get_borrowed_item(0)?;
             let found = match op.arity() {
@@ -385,6 +451,12 @@ impl Ufunc {
             if let Some(result) = found {
                 return Ok(result);
             }
+        }
+        if op.is_none()
+            && let Some(result) =
+                small::by_numpy(Small::Each, &Call { args, kwargs }, slf.get().numpy.bind(py))?
+        {
+            return Ok(result);
         }
         slow::function(py, "call")?.call1((slf, args, kwargs))
     }

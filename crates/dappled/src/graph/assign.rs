@@ -15,6 +15,9 @@ use super::{Array, GraphError, Session};
 use crate::run::RunError;
 use crate::view::through;
 
+/// Bytes of an array that the last cache of most machines holds twice.
+const IN_CACHE: usize = 8 << 20;
+
 impl Array {
     /// Writes a value over this array or view, as `a[...] = value` does, cast to its dtype. Who was
     /// asked before still reads what was there then.
@@ -198,10 +201,17 @@ fn fused_for(
     let plain = *seen == root.base && seen.shape == view.shape && seen.dtype == view.dtype;
     let large = view.len() > session.limits().at_once;
     let here = !map.is_spread && root.layout.is_whole() && node.whole_memory().is_some();
-    if !(plain && large && here && Arc::strong_count(node) == 2 + uses(&map, node)) {
+    let pays = plain && large && here && !is_better_beside(view, &node.base);
+    if !(pays && Arc::strong_count(node) == 2 + uses(&map, node)) {
         return Ok(None);
     }
     fused(session, arg, view.dtype).map(Some)
+}
+
+/// Is a write over most of an array that is twice in the cache? Then the next version is sooner in
+/// memory of its own, as in place each row waits aside until those that read the old one are done.
+fn is_better_beside(view: &View, base: &View) -> bool {
+    base.len() * base.dtype.itemsize() <= IN_CACHE && view.len() * 2 >= base.len()
 }
 
 /// How often an operation, and what nobody but it needs, reads an array.

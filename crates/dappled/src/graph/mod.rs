@@ -36,6 +36,7 @@
 mod across;
 mod array;
 mod assign;
+mod by_number;
 mod cache;
 mod chosen;
 mod chosen_fold;
@@ -82,6 +83,7 @@ mod versions;
 mod ways;
 
 pub use array::Array;
+pub use by_number::{Found, Named, Values};
 pub use fold::Folding;
 pub use map::{Operand, cast_in_c_order, map};
 pub use memory::MemoryStats;

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dappled_fabric::{Fabric, Place, Sends, Tag};
+use dappled_fabric::{Fabric, Payload, Place, Sends, Tag};
 use dappled_kernels::{DType, Flags, Interpreter, Program, Variant};
 use dappled_protocol::Distribution;
 
@@ -225,6 +225,24 @@ impl Session {
         let mut all = received.map_err(RunError::from)?;
         all.insert(own as usize, kept);
         Ok(all)
+    }
+
+    /// Begins to send what one rank gives to all others. Collective.
+    pub fn start_from(
+        &self,
+        rank: u64,
+        what: &str,
+        bytes: &[u8],
+    ) -> Result<dappled_fabric::Pending, GraphError> {
+        let tag = self.next(what, (what, "from", rank), String::new)?;
+        let own = self.fabric().rank();
+        if own != rank {
+            return Ok(self.fabric().start(tag, Sends::new(), vec![(rank, None)]));
+        }
+        let kept: Arc<Vec<u8>> = Arc::new(bytes.to_vec());
+        let others = (0..self.fabric().size()).filter(|&peer| peer != own);
+        let sends: Sends = others.map(|peer| (peer, Payload::Kept(kept.clone()))).collect();
+        Ok(self.fabric().start(tag, sends, Vec::new()))
     }
 
     /// The next operation on arrays in pieces. Every rank does the same: a hash of what is done is

@@ -1,0 +1,221 @@
+//! Functions of small arrays that are all here: NumPy's own, on their memory.
+//!
+//! At that size the way through Python takes longer than the work. It is spared for functions that
+//! write nothing and return nothing that they were given; whatever is unusual goes the general way: an
+//! argument that is neither plain nor small, an error, a result that is a view.
+
+use numpy::PyUntypedArray;
+use pyo3::exceptions::PyException;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyEllipsis, PyList, PySlice, PyTuple};
+
+use super::call::{Call, is_plain};
+use super::class::NdArray;
+use super::conversion::wrap;
+use super::given::is_generic;
+use super::lending::lent;
+use super::session::session;
+
+type Found<'py> = PyResult<Option<Bound<'py, PyAny>>>;
+
+/// Lists inside lists deeper than this are not looked through, nor longer ones.
+const DEPTH: usize = 2;
+const LONGEST: usize = 32;
+
+/// More elements than this are worth the way through Python.
+const FEW: usize = 4096;
+
+/// When arrays are small enough for NumPy's own function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Small {
+    /// When each is.
+    Each,
+    /// When a result for all their elements together is.
+    Together,
+    /// When each is; the first one is written.
+    Written,
+}
+
+impl Small {
+    /// By its name in Python.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "each" => Some(Self::Each),
+            "together" => Some(Self::Together),
+            "written" => Some(Self::Written),
+            _ => None,
+        }
+    }
+
+    fn fits(self, call: &Call<'_, '_>, few: usize) -> bool {
+        self != Self::Together || {
+            let sizes = call.args.iter().filter_map(|item| {
+                Some(item.cast_exact::<NdArray>().ok()?.get().array()?.view().len())
+            });
+            sizes.fold(1, usize::saturating_mul) <= 4 * few
+        }
+    }
+}
+
+/// What NumPy's function gives; None if this is not so simple a call.
+pub fn by_numpy<'py>(small: Small, call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Found<'py> {
+    let py = numpy.py();
+    let Some(few) = few(py)?.filter(|&few| small.fits(call, few)) else { return Ok(None) };
+    let given = call.args.iter().enumerate();
+    let written = |at: usize| at == 0 && small == Small::Written;
+    let given = given.map(|(at, item)| match written(at) {
+        true => lent_to_write(&item, few),
+        false => handed(&item, few, DEPTH),
+    });
+    let Some(args) = given.map(Result::transpose).collect::<Option<PyResult<Vec<_>>>>() else {
+        return Ok(None);
+    };
+    let args = args?;
+    let kwargs = call.kwargs.map(|_| PyDict::new(py));
+    for (name, value) in call.kwargs.into_iter().flatten() {
+        let Some(value) = handed(&value, few, DEPTH)? else { return Ok(None) };
+        kwargs.as_ref().map_or(Ok(()), |kwargs| kwargs.set_item(name, value))?;
+    }
+    unless_refused(py, numpy.call(PyTuple::new(py, args)?, kwargs.as_ref()))
+}
+
+/// What NumPy has made; None where it has raised an error, which the general way finds again.
+fn unless_refused<'py>(py: Python<'py>, made: PyResult<Bound<'py, PyAny>>) -> Found<'py> {
+    match made {
+        Ok(made) => taken(made, DEPTH),
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
+        Err(interrupt) => Err(interrupt),
+    }
+}
+
+/// What a key selects of a small array, if that is no view.
+pub fn get_item<'py>(own: &Bound<'py, NdArray>, key: &Bound<'py, PyAny>) -> Found<'py> {
+    let py = own.py();
+    let Some(few) = few(py)? else { return Ok(None) };
+    let (Some(own), Some(key)) = (handed(own, few, DEPTH)?, handed(key, few, DEPTH)?) else {
+        return Ok(None);
+    };
+    unless_refused(py, own.get_item(key))
+}
+
+/// What a method gives of a small array.
+pub fn by_method<'py>(own: &Bound<'py, NdArray>, name: &str, call: &Call<'_, 'py>) -> Found<'py> {
+    let Some(few) = few(own.py())? else { return Ok(None) };
+    match handed(own, few, DEPTH)? {
+        Some(own) => by_numpy(Small::Each, call, &own.getattr(name)?),
+        None => Ok(None),
+    }
+}
+
+/// Elements of a small array; None on several ranks.
+fn few(py: Python<'_>) -> PyResult<Option<usize>> {
+    let session = session(py)?;
+    let few = FEW.min(session.limits().at_once);
+    Ok((session.fabric().size() == 1 && few > 0).then_some(few))
+}
+
+/// Writes through a key into a small array; false, with nothing done, if this is not so simple a case.
+pub fn set_item<'py>(
+    own: &Bound<'py, NdArray>,
+    key: &Bound<'py, PyAny>,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<bool> {
+    let py = own.py();
+    let Some(few) = few(py)? else { return Ok(false) };
+    let small = own.get().array().filter(|array| array.view().len() <= few);
+    let handed = (handed(key, few, DEPTH)?, handed(value, few, DEPTH)?);
+    let (Some(array), (Some(key), Some(value))) = (small, handed) else { return Ok(false) };
+    match lent(py, array, None, true)?.set_item(key, value) {
+        Ok(()) => Ok(true),
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(false),
+        Err(interrupt) => Err(interrupt),
+    }
+}
+
+/// An array that NumPy may write, if we may.
+fn lent_to_write<'py>(object: &Bound<'py, PyAny>, few: usize) -> Found<'py> {
+    let Ok(own) = object.cast_exact::<NdArray>() else { return Ok(None) };
+    let small = own.get().array().filter(|array| array.view().len() <= few);
+    let small = small.filter(|_| own.get().is_writeable());
+    small.map(|array| lent(object.py(), array, None, true)).transpose()
+}
+
+/// Does the same to all, as long as it can be done.
+fn all<'py>(
+    items: impl Iterator<Item = Bound<'py, PyAny>>,
+    act: impl Fn(Bound<'py, PyAny>) -> Found<'py>,
+) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    items.map(|item| act(item).transpose()).collect::<Option<PyResult<_>>>().transpose()
+}
+
+/// An argument as NumPy takes it.
+fn handed<'py>(object: &Bound<'py, PyAny>, few: usize, depth: usize) -> Found<'py> {
+    if let Ok(array) = object.cast_exact::<NdArray>() {
+        let small = array.get().array().filter(|array| array.view().len() <= few);
+        return small.map(|array| lent(object.py(), array, None, false)).transpose();
+    }
+    let selects =
+        object.is_exact_instance_of::<PySlice>() || object.is_exact_instance_of::<PyEllipsis>();
+    if is_plain(object) || selects || is_generic(object)? {
+        return Ok(Some(object.clone()));
+    }
+    rebuilt(object, depth, |item| handed(&item, few, depth - 1))
+}
+
+/// A result as ours.
+fn taken(made: Bound<'_, PyAny>, depth: usize) -> Found<'_> {
+    if let Ok(array) = made.cast_exact::<PyUntypedArray>() {
+        return match origin_of(array)? {
+            Origin::Given => Ok(None),
+            origin => Ok(Some(wrap(array, origin == Origin::Own)?.into_any())),
+        };
+    }
+    if is_plain(&made) || made.is_exact_instance_of::<PyBytes>() || is_generic(&made)? {
+        return Ok(Some(made));
+    }
+    rebuilt(&made, depth, |item| taken(item, depth - 1))
+}
+
+/// A list or tuple with something done to its items; None where it is something else.
+fn rebuilt<'py>(
+    object: &Bound<'py, PyAny>,
+    depth: usize,
+    act: impl Fn(Bound<'py, PyAny>) -> Found<'py>,
+) -> Found<'py> {
+    if depth == 0 || object.len().map_or(true, |length| length > LONGEST) {
+        return Ok(None);
+    }
+    let py = object.py();
+    if let Ok(list) = object.cast_exact::<PyList>() {
+        let items = all(list.iter(), act)?;
+        return items.map(|items| Ok(PyList::new(py, items)?.into_any())).transpose();
+    }
+    let Ok(tuple) = object.cast::<PyTuple>() else { return Ok(None) };
+    let Some(items) = all(tuple.iter(), act)? else { return Ok(None) };
+    let items = PyTuple::new(py, items)?.into_any();
+    match tuple.is_exact_instance_of::<PyTuple>() {
+        true => Ok(Some(items)),
+        // A tuple of named items.
+        false => object.get_type().call_method1(intern!(py, "_make"), (items,)).map(Some),
+    }
+}
+
+/// Whose memory is an array in that NumPy gave back: its own, or another's that NumPy has made.
+fn origin_of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Origin> {
+    let base = array.getattr(intern!(array.py(), "base"))?;
+    if base.is_none() {
+        return Ok(Origin::Own);
+    }
+    let made = base.is_exact_instance_of::<PyUntypedArray>()
+        && base.getattr(intern!(base.py(), "flags"))?.getattr("owndata")?.is_truthy()?;
+    Ok(if made { Origin::Made } else { Origin::Given })
+}
+
+#[derive(PartialEq, Eq)]
+enum Origin {
+    Own,
+    /// In an array of NumPy's that was not given to it, as all that are given are lent.
+    Made,
+    Given,
+}

@@ -1,0 +1,254 @@
+//! Rows by numbers that are values: asked of the ranks that have them, or sent there.
+//!
+//! *In:* an array in blocks of rows, and numbers of which each rank has some. *Out:* those rows, where
+//! their numbers are; or the array, written in place. *Promised:* one exchange of places, and one of
+//! rows; a number out of range is found before anything is written, and by all.
+
+use std::sync::Arc;
+
+use dappled_fabric::{Payload, Sends, keep, memory, room};
+use dappled_kernels::{Buffer, View};
+use dappled_protocol::Distribution;
+use dappled_sorting::receive;
+use dappled_sorting::route::{self, Rows, Wrong};
+
+use super::evaluate::value;
+use super::layout::Layout;
+use super::node::Node;
+use super::{Array, GraphError, Session};
+use crate::run::RunError;
+
+/// What messages are about, for people.
+const WHAT: &str = "rows by number";
+
+/// Rows that are asked for or written by their numbers, which may count from the end.
+pub struct Named<'a> {
+    /// The blocks of rows that they are of.
+    pub rows: &'a Distribution,
+    /// Which rows, as far as this rank says.
+    pub numbers: &'a [i64],
+}
+
+/// Rows to be written, as their bytes.
+#[derive(Clone, Copy)]
+pub enum Values<'a> {
+    /// One for each number.
+    Each(&'a [u8]),
+    /// One for all of them.
+    Same(&'a [u8]),
+}
+
+impl<'a> Values<'a> {
+    fn rows(self) -> &'a [u8] {
+        match self {
+            Values::Each(rows) | Values::Same(rows) => rows,
+        }
+    }
+}
+
+/// What was done; or the first number that is out of range, the same on every rank.
+pub type Found<T> = Result<Result<T, Wrong>, GraphError>;
+
+impl Array {
+    /// Rows in the order of numbers, in a distribution in which each rank has those of its numbers.
+    /// `piece` has this rank's of the rows. Collective.
+    pub fn rows_by_number(
+        &self,
+        named: &Named<'_>,
+        piece: &[u8],
+        target: &Distribution,
+    ) -> Found<Array> {
+        let session = self.session();
+        let shape: Vec<usize> = target.shape().iter().map(|&length| length as usize).collect();
+        let layout = Layout::split(target.clone(), self.dtype(), session.fabric().rank());
+        let (made, memory) = Node::fresh(session, View::c_order(self.dtype(), &shape), layout);
+        let width = self.width();
+        let mut out = memory.write().map_err(RunError::from)?;
+        let done = session.take(named, Rows { bytes: piece, width }, &mut out)?;
+        drop(out);
+        Ok(done.map(|()| Array::over(session, made)))
+    }
+
+    /// Writes a row for each number, or one for all, into the array, which lies in blocks of rows; of
+    /// several for one row the last stays. None where it does not lie so, or somebody outside sees
+    /// its memory. Collective.
+    pub fn put_by_number(&self, named: &Named<'_>, values: Values<'_>) -> Found<Option<()>> {
+        let session = self.session();
+        let mut node = self.versions.current();
+        let lies_so = match &node.layout {
+            Layout::Split(split) => split.distribution == *named.rows,
+            Layout::Whole => false,
+        };
+        if !lies_so || *self.view() != node.base || self.versions.is_lent() {
+            return Ok(Ok(None));
+        }
+        let mut memory = value(session, &node)?;
+        let sent = match session.send(named, values, self.width())? {
+            Ok(sent) => sent,
+            Err(wrong) => return Ok(Err(wrong)),
+        };
+        // Two holders: the box and this function. One more needs the old values, as does who writes
+        // what lies there itself.
+        let read_there = touches(&memory, values.rows()) || touches(&memory, named.numbers);
+        if Arc::strong_count(&node) > 2 || read_there {
+            node = session.copy_of(&node, &memory)?;
+            self.versions.replace(node.clone());
+            memory = value(session, &node)?;
+        }
+        let mut target = memory.write().map_err(RunError::from)?;
+        session.receive(named, sent, values, self.width(), &mut target);
+        Ok(Ok(Some(())))
+    }
+
+    /// The bytes of a row.
+    fn width(&self) -> usize {
+        self.shape()[1..].iter().product::<usize>() * self.dtype().itemsize()
+    }
+}
+
+/// The places that each rank has sent, and the rows for them.
+struct Sent {
+    places: Vec<Vec<u8>>,
+    rows: Vec<Vec<u8>>,
+}
+
+impl Session {
+    fn take(&self, named: &Named<'_>, piece: Rows<'_>, out: &mut [u8]) -> Found<()> {
+        let (starts, own) = (starts(named.rows), self.fabric().rank() as usize);
+        let ranks = 0..starts.len() - 1;
+        let mut places = match self.ask(named, ranks.clone(), |_, _, _| ())? {
+            Ok(places) => places,
+            Err(wrong) => return Ok(Err(wrong)),
+        };
+        let here = std::mem::take(&mut places[own]);
+        let answers = places.into_iter().map(|places| answer(piece, places, &starts));
+        let mut sends: Sends = (0..).zip(answers.map(Payload::from)).collect();
+        sends.remove(own);
+        let awaited = sends.iter().map(|&(peer, _)| (peer, None)).collect();
+        let tag = self.next(WHAT, "answers", String::new)?;
+        let pending = self.fabric().start(tag, sends, awaited);
+        // What is here is looked up while the others' answers are on their way.
+        let here = answer(piece, here, &starts);
+        let mut answers = pending.wait().map_err(RunError::from)?;
+        answers.insert(own, here);
+        let slices: Vec<&[u8]> = answers.iter().map(|answers| &answers[..]).collect();
+        route::join(named.numbers, &starts, &slices, piece.width, out);
+        answers.into_iter().for_each(keep);
+        Ok(Ok(()))
+    }
+
+    /// Tells ranks the places that they are asked for: those that this rank is asked for.
+    fn ask(
+        &self,
+        named: &Named<'_>,
+        asked: impl Iterator<Item = usize> + Clone,
+        give: impl FnMut(usize, usize, &[u32]),
+    ) -> Found<Vec<Vec<u8>>> {
+        let starts = starts(named.rows);
+        let ranks = self.fabric().size() as usize;
+        // A little more than if all are asked for as many.
+        let share = named.numbers.len() / ranks * route::place_bytes(&starts);
+        let mut columns = vec![Vec::new(); ranks];
+        asked.clone().for_each(|rank| columns[rank] = room(share + share / 8));
+        let done = route::ask(named.numbers, &starts, asked, &mut columns, give);
+        for column in &mut columns {
+            end(column, done.err());
+        }
+        let mut places = self.exchange(WHAT, columns)?;
+        let wrong: Vec<Option<Wrong>> = places.iter_mut().map(ended).collect();
+        Ok(wrong.into_iter().flatten().next().map_or(Ok(places), Err))
+    }
+
+    /// Sends rows to the ranks that have their places; where there is one row for all, only places.
+    fn send(&self, named: &Named<'_>, values: Values<'_>, width: usize) -> Found<Sent> {
+        let (ranks, own) = (self.fabric().size() as usize, self.fabric().rank() as usize);
+        let others = (0..ranks).filter(|&rank| rank != own);
+        let mut rows = vec![Vec::new(); ranks];
+        let places = match values {
+            Values::Same(_) => self.ask(named, others, |_, _, _| ())?,
+            Values::Each(bytes) => {
+                let share = bytes.len() / ranks;
+                others.clone().for_each(|rank| rows[rank] = room(share + share / 8));
+                let all = Rows { bytes, width };
+                self.ask(named, others, |rank, first, chosen| {
+                    route::append_rows(&mut rows[rank], all, first, chosen);
+                })?
+            }
+        };
+        let places = match places {
+            Ok(places) => places,
+            Err(wrong) => return Ok(Err(wrong)),
+        };
+        if let Values::Each(_) = values {
+            rows = self.exchange(WHAT, rows)?;
+        }
+        Ok(Ok(Sent { places, rows }))
+    }
+
+    /// Writes what the ranks have sent, in their order, and in its turn what is this rank's own.
+    fn receive(
+        &self,
+        named: &Named<'_>,
+        sent: Sent,
+        values: Values<'_>,
+        width: usize,
+        target: &mut [u8],
+    ) {
+        let (starts, own) = (starts(named.rows), self.fabric().rank() as usize);
+        let (start, length) = (starts[own] as usize, starts[starts.len() - 1] as usize);
+        let place_bytes = route::place_bytes(&starts);
+        for (rank, (places, rows)) in sent.places.into_iter().zip(sent.rows).enumerate() {
+            if rank == own {
+                receive::write_own(target, width, named.numbers, (start, length), values.rows());
+            } else {
+                let rows = if let Values::Same(row) = values { row } else { &rows };
+                receive::write(target, width, &places, place_bytes, rows);
+            }
+            keep(places);
+            keep(rows);
+        }
+    }
+}
+
+/// The rows at places that this rank was asked for.
+fn answer(piece: Rows<'_>, places: Vec<u8>, starts: &[u64]) -> Vec<u8> {
+    let bytes = route::place_bytes(starts);
+    let mut rows = memory(places.len() / bytes * piece.width);
+    route::answered(piece, &places, bytes, &mut rows);
+    keep(places);
+    rows
+}
+
+/// The first row of each rank, and at last how many rows there are.
+fn starts(rows: &Distribution) -> Vec<u64> {
+    let lengths = (0..rows.nprocs()).map(|rank| rows.local_shape(rank)[0]);
+    let ends = lengths.scan(0, |end, length| {
+        *end += length;
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
+/// Ends a message with the number that is out of range, if one is.
+fn end(column: &mut Vec<u8>, wrong: Option<Wrong>) {
+    if wrong.is_some() {
+        column.clear();
+    }
+    column.extend(wrong.map_or(0, |Wrong(number)| number).to_le_bytes());
+    column.push(wrong.is_some().into());
+}
+
+/// Takes that off again.
+fn ended(column: &mut Vec<u8>) -> Option<Wrong> {
+    let is_wrong = column.pop() == Some(1);
+    let (rest, number) = column.split_last_chunk::<8>()?;
+    let (length, number) = (rest.len(), i64::from_le_bytes(*number));
+    column.truncate(length);
+    is_wrong.then_some(Wrong(number))
+}
+
+/// Do elements lie in this memory?
+fn touches<T>(memory: &Buffer, elements: &[T]) -> bool {
+    let (start, other) = (memory.as_ptr() as usize, elements.as_ptr() as usize);
+    start < other + size_of_val(elements) && other < start + memory.len()
+}
