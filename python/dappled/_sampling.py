@@ -8,6 +8,7 @@ values that are many times the same.
 
 from __future__ import annotations
 
+import pickle
 from typing import Any, NamedTuple
 
 import numpy
@@ -35,22 +36,25 @@ def cuts(values: Any) -> Any:
     total = sum(int(size[0]) for size in everywhere(numpy.array([len(values)])))
     wanted = _rows.starts(total)[1:-1]
     low, high = numpy.zeros(len(wanted), int), numpy.full(len(wanted), len(values))
+    most = total  # that may be left of a bound: all ranks know as much without being told
     while True:
-        lows, highs = (numpy.array(everywhere(ends)) for ends in (low, high))
-        left = wanted - lows.sum(0)
-        most = (highs - lows).sum(0).max(initial=0)
         count = None if most <= _OF_ALL else max(8, min(_SAMPLES, _OF_ALL // core.ranks()))
-        places = [_some(*ends, count) for ends in zip(low, high, strict=True)]
-        every = _told(values, places, highs)
+        every, lows, highs = _told(values, low, high, count)
+        left = wanted - lows.sum(0)
         if count is None:
             return low + [_own_of_first(*one) for one in zip(every, left, strict=True)]
+        most = 0
         for bound, (samples, gaps) in enumerate(zip(every, _gaps(lows, highs, count), strict=True)):
             under = numpy.searchsorted(samples.before, left[bound], side="right") - 1
             over = numpy.searchsorted(samples.before, left[bound] + gaps)
+            ends = [0, int((highs - lows)[:, bound].sum())]
             if under >= 0:
                 low[bound] = max(low[bound], _own_before(values, samples, under))
+                ends[0] = max(0, int(samples.before[under] - gaps))
             if over < len(samples.before):
                 high[bound] = min(high[bound], _own_before(values, samples, over))
+                ends[1] = int(samples.before[over])
+            most = max(most, ends[1] - ends[0])
 
 
 def _some(low: int, high: int, count: int | None) -> Any:
@@ -65,32 +69,31 @@ def _gaps(lows: Any, highs: Any, count: int) -> Any:
     return (-(-(highs - lows) // count)).sum(0)
 
 
-def _told(values: Any, places: list[Any], highs: Any) -> list[_Samples]:
-    """What all ranks tell of each bound. Collective."""
-    sizes = everywhere(numpy.array([len(one) for one in places], int))
-    flat = numpy.concatenate(places) if places else numpy.zeros(0, int)
-    told = everywhere(values[flat]), everywhere(flat)
-    ends = [numpy.cumsum(one)[:-1] for one in sizes]
-    split = [[numpy.split(*one) for one in zip(column, ends, strict=True)] for column in told]
-    found = []
-    for bound in range(len(places)):
-        some, numbers = ([one[bound] for one in column] for column in split)
-        who = numpy.repeat(numpy.arange(len(some)), [len(one) for one in some])
-        weights = [
-            numpy.diff(one, append=end) for one, end in zip(numbers, highs[:, bound], strict=True)
-        ]
-        joined = _rows.joined(some)
-        order = numpy.argsort(joined, kind="stable")
-        weight = numpy.concatenate(weights)[order]
-        found.append(
-            _Samples(
-                joined[order],
-                who[order],
-                numpy.concatenate(numbers)[order],
-                numpy.cumsum(weight) - weight,
-            )
+def _told(values: Any, low: Any, high: Any, count: int | None) -> tuple[list[_Samples], Any, Any]:
+    """What all ranks tell of each bound, and between which places it is theirs. Collective."""
+    places = [_some(*ends, count) for ends in zip(low, high, strict=True)]
+    mine = (low, high, places, [values[some] for some in places])
+    told = [pickle.loads(sent) for sent in core.gather("samples", pickle.dumps(mine, 5))]
+    lows, highs, numbers, some = zip(*told, strict=True)
+    bounds = range(len(places))
+    found = [
+        _ordered(
+            [one[at] for one in numbers], [one[at] for one in some], [one[at] for one in highs]
         )
-    return found
+        for at in bounds
+    ]
+    return found, numpy.array(lows), numpy.array(highs)
+
+
+def _ordered(numbers: list[Any], values: list[Any], ends: list[Any]) -> _Samples:
+    """Samples of a bound by each rank, put in order."""
+    who = numpy.repeat(numpy.arange(len(values)), [len(one) for one in values])
+    weights = [numpy.diff(one, append=end) for one, end in zip(numbers, ends, strict=True)]
+    joined = _rows.joined(values)
+    order = numpy.argsort(joined, kind="stable")
+    weight = numpy.concatenate(weights)[order]
+    places = numpy.concatenate(numbers)[order]
+    return _Samples(joined[order], who[order], places, numpy.cumsum(weight) - weight)
 
 
 def _own_before(values: Any, samples: _Samples, which: int) -> int:

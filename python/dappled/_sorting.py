@@ -159,16 +159,21 @@ def _sample_sorted(row: Any, kind: Any) -> Any:
     values = _rows.rows(row)
     values.sort(kind=kind)
     parts = exchanged(values, cuts(values))
+    if values.dtype.char in _MERGED and values.dtype.isnative:
+        while len(parts) > 1:
+            pairs = itertools.zip_longest(parts[::2], parts[1::2])
+            parts = [one if other is None else _both(one, other) for one, other in pairs]
+        return _rows.from_rows(parts[0], len(row))
     came = _rows.joined(parts)
-    if came.dtype.char in _MERGED and came.dtype.isnative:
-        ends = numpy.cumsum([0, *map(len, parts)]).tolist()
-        bounds = [slice(*ends) for ends in itertools.pairwise(ends)]
-        while len(bounds) > 1:
-            other = numpy.empty_like(came)
-            came, bounds = other, _merged(came, bounds, other)
-    else:
-        came.sort(kind="stable")  # which finds what is sorted already, and merges
+    came.sort(kind="stable")  # which finds what is sorted already, and merges
     return _rows.from_rows(came, len(row))
+
+
+def _both(one: Any, other: Any) -> Any:
+    """Two sorted parts merged, into memory of their own."""
+    made = numpy.empty(len(one) + len(other), one.dtype)
+    core.merge_sorted(one, other, made)
+    return made
 
 
 def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
