@@ -37,8 +37,10 @@ def cuts(values: Any) -> Any:
     wanted = _rows.starts(total)[1:-1]
     low, high = numpy.zeros(len(wanted), int), numpy.full(len(wanted), len(values))
     most = total  # that may be left of a bound: all ranks know as much without being told
+    # Of many ranks more must be told, or it would never be enough: each says one too many.
+    enough = max(_OF_ALL, 16 * core.ranks())
     while True:
-        count = None if most <= _OF_ALL else max(8, min(_SAMPLES, _OF_ALL // core.ranks()))
+        count = None if most <= enough else max(8, min(_SAMPLES, _OF_ALL // core.ranks()))
         every, lows, highs = _told(values, low, high, count)
         left = wanted - lows.sum(0)
         if count is None:
