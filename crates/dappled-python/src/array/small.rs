@@ -4,6 +4,7 @@
 //! write nothing and return nothing that they were given; whatever is unusual goes the general way: an
 //! argument that is neither plain nor small, an error, a result that is a view.
 
+use dappled::graph::Array;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
@@ -123,7 +124,7 @@ pub fn set_item<'py>(
 ) -> PyResult<bool> {
     let py = own.py();
     let Some(few) = few(py)? else { return Ok(false) };
-    let small = own.get().array().filter(|array| array.view().len() <= few);
+    let small = to_write(own, few);
     let handed = (handed(key, few, DEPTH)?, handed(value, few, DEPTH)?);
     let (Some(array), (Some(key), Some(value))) = (small, handed) else { return Ok(false) };
     match lent(py, array, None, true)?.set_item(key, value) {
@@ -136,9 +137,13 @@ pub fn set_item<'py>(
 /// An array that NumPy may write, if we may.
 fn lent_to_write<'py>(object: &Bound<'py, PyAny>, few: usize) -> Found<'py> {
     let Ok(own) = object.cast_exact::<NdArray>() else { return Ok(None) };
-    let small = own.get().array().filter(|array| array.view().len() <= few);
-    let small = small.filter(|_| own.get().is_writeable());
-    small.map(|array| lent(object.py(), array, None, true)).transpose()
+    to_write(own, few).map(|array| lent(object.py(), array, None, true)).transpose()
+}
+
+/// A small array whose own memory can be written: what lies in another way is lent as a copy.
+fn to_write<'a>(own: &'a Bound<'_, NdArray>, few: usize) -> Option<&'a Array> {
+    let array = own.get().array().filter(|_| own.get().is_writeable())?;
+    (array.view().len() <= few && array.is_whole()).then_some(array)
 }
 
 /// Does the same to all, as long as it can be done.
