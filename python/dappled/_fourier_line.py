@@ -16,6 +16,7 @@ import numpy
 
 from dappled._array import core, empty, ufuncs
 from dappled._fourier import Step, dtypes, resized
+from dappled._rows import scratch
 
 
 def by_lines(array: Any, step: Step) -> Any:
@@ -75,14 +76,14 @@ def _complex(values: Any, forward: bool, scale: float) -> Any:
     kind = numpy.dtype(spectrum)
     matrix = values.reshape(rows, length // rows).redistribute("nb")
     lies, source = matrix.distribution, numpy.ascontiguousarray(matrix.local)
-    piece = numpy.empty(source.shape, kind)
+    piece = scratch(source.shape, kind)
     if piece.size:
         core.fourier(source, piece, 0, rows, forward, 1.0)
         first = lies.global_index(core.rank(), (0, 0))
         core.twisted(piece, first, length, forward)
     turned = core.from_piece(lies, piece, True).redistribute("bn")
     lies, piece = turned.distribution, numpy.ascontiguousarray(turned.local)
-    made = numpy.empty(piece.shape, kind)
+    made = scratch(piece.shape, kind)
     if made.size:
         core.fourier(piece, made, 1, length // rows, forward, scale)
     return core.from_piece(lies, made, True).T.reshape(-1, copy=True)
@@ -113,13 +114,13 @@ def _rows_of_half(matrix: Any, some: int, scale: float) -> Any:
     source = matrix.redistribute("nb")
     first = source.distribution.global_index(core.rank(), (0, 0)) if source.local.size else (0, 0)
     memory = numpy.ascontiguousarray(source.local)
-    piece = numpy.empty((some, memory.shape[1]), numpy.result_type(memory.dtype, 1j))
+    piece = scratch((some, memory.shape[1]), numpy.result_type(memory.dtype, 1j))
     if piece.size:
         core.fourier(memory, piece, 0, rows, True, 1.0)
         core.twisted(piece, first, rows * columns, True)
     turned = core.from_piece(core.placed("nb", (some, columns)), piece, True).redistribute("bn")
     whole = numpy.ascontiguousarray(turned.local)
-    made = numpy.empty(whole.shape, piece.dtype)
+    made = scratch(whole.shape, piece.dtype)
     if made.size:
         core.fourier(whole, made, 1, columns, True, scale)
     return made

@@ -105,10 +105,16 @@ def sent(what: str, parts: list[Any]) -> list[Any]:
     ]
 
 
+def scratch(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Memory to be written, best used before: to fill new pages takes longer than most work."""
+    made = core.scratch(shape, dtype)
+    return numpy.empty(shape, dtype) if made is None else made
+
+
 def joined(parts: list[Any]) -> Any:
     """Parts one after the other, in the very dtype that they have: NumPy's would not be swapped."""
     shape = (sum(map(len, parts)), *parts[0].shape[1:])
-    return numpy.concatenate(parts, out=numpy.empty(shape, parts[0].dtype))
+    return numpy.concatenate(parts, out=scratch(shape, parts[0].dtype))
 
 
 class Routes:

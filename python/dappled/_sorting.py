@@ -171,7 +171,7 @@ def _sample_sorted(row: Any, kind: Any) -> Any:
 
 def _both(one: Any, other: Any) -> Any:
     """Two sorted parts merged, into memory of their own."""
-    made = numpy.empty(len(one) + len(other), one.dtype)
+    made = _rows.scratch((len(one) + len(other),), one.dtype)
     core.merge_sorted(one, other, made)
     return made
 

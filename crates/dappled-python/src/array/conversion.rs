@@ -10,7 +10,7 @@ use pyo3::types::{PyList, PyTuple};
 use super::class::{NdArray, Value};
 use super::exclusive::exclusive;
 use super::items::items;
-use super::lending::{borrowed, borrowed_items, lent};
+use super::lending::{Kept, borrowed, borrowed_items, lent, numpy_array};
 use super::placement::moved;
 use super::session::session;
 use super::{dtypes, given};
@@ -120,6 +120,20 @@ pub fn unwritten<'py>(
     let Some(dtype) = dtypes::from_any(dtype)? else { return Ok(None) };
     let array = Array::unwritten(session(py)?, dtype, &lengths(&axes_argument(shape)?)?);
     Bound::new(py, NdArray::owned(array)).map(Some)
+}
+
+/// NumPy's array of native elements to be written, in memory used before if there is some, to which it
+/// goes back: nobody knows what it holds.
+#[pyfunction]
+pub fn scratch<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(dtype) = dtypes::from_any(dtype)? else { return Ok(None) };
+    let array = Array::unwritten(session(py)?, dtype, &lengths(&axes_argument(shape)?)?);
+    let loan = exclusive(py, 0, || array.lend())?;
+    numpy_array(py, Kept::Loan(loan), array.view(), None, true).map(Some)
 }
 
 fn one_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {

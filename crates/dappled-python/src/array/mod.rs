@@ -56,6 +56,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(conversion::full, module)?)?;
     module.add_function(wrap_pyfunction!(listing::listed, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::unwritten, module)?)?;
+    module.add_function(wrap_pyfunction!(conversion::scratch, module)?)?;
     module.add_function(wrap_pyfunction!(items::zero_items, module)?)?;
     module.add_function(wrap_pyfunction!(items::copy_items, module)?)?;
     module.add_function(wrap_pyfunction!(items::write_items, module)?)?;
