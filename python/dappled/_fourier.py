@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from dappled._array import core
-from dappled._threads import LARGE, each, shares, threads
+from dappled._threads import LARGE, each, scratch, shares, threads
 
 # From these lengths on the core is sooner done: with fewer lines than threads, and always.
 _LONG, _VERY_LONG = 1 << 17, 1 << 18
@@ -79,7 +79,7 @@ def _is_long(array: Any, step: Step) -> bool:
 def _by_core(array: Any, step: Step) -> Any:
     taken, made = dtypes(step, array.dtype)
     source = numpy.ascontiguousarray(array, taken)
-    target = numpy.empty(resized(source.shape, step), made)
+    target = scratch(resized(source.shape, step), made)
     if target.size:
         core.fourier(source, target, step.axis, step.length, step.forward, step.scale)
     return target
@@ -87,7 +87,7 @@ def _by_core(array: Any, step: Step) -> Any:
 
 def _by_numpy(array: Any, step: Step) -> Any:
     transform: Any = _FUNCTIONS[step.what, step.forward]
-    target = numpy.empty(resized(array.shape, step), dtypes(step, array.dtype)[1])
+    target = scratch(resized(array.shape, step), dtypes(step, array.dtype)[1])
 
     def act(part: tuple[Any, ...]) -> None:
         transform(array[part], step.length, step.axis, step.norm, target[part])

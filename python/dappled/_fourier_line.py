@@ -16,7 +16,7 @@ import numpy
 
 from dappled._array import core, empty, ufuncs
 from dappled._fourier import Step, dtypes, resized
-from dappled._rows import scratch
+from dappled._threads import scratch
 
 
 def by_lines(array: Any, step: Step) -> Any:

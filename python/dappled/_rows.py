@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 from dappled._array import core
-from dappled._threads import places, put_rows, rows_at
+from dappled._threads import places, put_rows, rows_at, scratch
 from dappled.protocol import Distribution
 
 # Bounds that are compared with one by one, which takes less long than a search.
@@ -103,12 +103,6 @@ def sent(what: str, parts: list[Any]) -> list[Any]:
     return [
         bytes.view(like.dtype).reshape(shape) for bytes, shape in zip(came, shapes, strict=True)
     ]
-
-
-def scratch(shape: tuple[int, ...], dtype: Any) -> Any:
-    """Memory to be written, best used before: to fill new pages takes longer than most work."""
-    made = core.scratch(shape, dtype)
-    return numpy.empty(shape, dtype) if made is None else made
 
 
 def joined(parts: list[Any]) -> Any:

@@ -24,7 +24,7 @@ from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import in_pieces
 from dappled._sampling import bounds, cuts, exchanged
-from dappled._threads import each, plain, shares, unwritten
+from dappled._threads import each, plain, scratch, shares, unwritten
 
 _MODULE = "dappled.ndarray"
 
@@ -171,7 +171,7 @@ def _sample_sorted(row: Any, kind: Any) -> Any:
 
 def _both(one: Any, other: Any) -> Any:
     """Two sorted parts merged, into memory of their own."""
-    made = _rows.scratch((len(one) + len(other),), one.dtype)
+    made = scratch((len(one) + len(other),), one.dtype)
     core.merge_sorted(one, other, made)
     return made
 

@@ -50,6 +50,12 @@ def unwritten(shape: tuple[int, ...], dtype: Any) -> tuple[Any, Any]:
     return made, core.unwrap(made, writeable=True)
 
 
+def scratch(shape: tuple[int, ...], dtype: Any) -> Any:
+    """Memory to be written, best used before: to fill new pages takes longer than most work."""
+    made = core.scratch(shape, dtype)
+    return numpy.empty(shape, dtype) if made is None else made
+
+
 def as_bytes(array: Any) -> Any:
     """A row of elements as numbers of as many bytes; None where there are none such."""
     kind = _SIZES.get(array.dtype.itemsize)
