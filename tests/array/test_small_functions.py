@@ -6,6 +6,11 @@ import pytest
 from compare import difference
 from dappled._tables import SMALL, SMALL_METHODS
 
+
+class Pair(tuple):
+    """Not one of named items."""
+
+
 CALLS = {
     "concatenate": lambda np, a, b: np.concatenate([a, b]),
     "concatenate out": lambda np, a, b: np.concatenate([a, b], out=np.zeros((8, 4))),
@@ -47,6 +52,7 @@ CALLS = {
     "mixed key": lambda np, a, b: (a[:, [1, 2]], a[[0, 1], ..., None], a[[[True] * 4] * 4]),
     "key beyond": lambda np, a, b: a[:, [9]],
     "bytes": lambda np, a, b: a.tobytes("F"),
+    "a tuple of another class": lambda np, a, b: np.sum(Pair((1, 2))),
     "diag": lambda np, a, b: np.diag(a[0]),
     "item": lambda np, a, b: (a.item(3), a.item(1, 2)),
     "item beyond": lambda np, a, b: a.item(99),

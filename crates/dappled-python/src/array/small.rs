@@ -199,11 +199,12 @@ fn rebuilt<'py>(
     let Ok(tuple) = object.cast::<PyTuple>() else { return Ok(None) };
     let Some(items) = all(tuple.iter(), act)? else { return Ok(None) };
     let items = PyTuple::new(py, items)?.into_any();
-    match tuple.is_exact_instance_of::<PyTuple>() {
-        true => Ok(Some(items)),
-        // A tuple of named items.
-        false => object.get_type().call_method1(intern!(py, "_make"), (items,)).map(Some),
+    if tuple.is_exact_instance_of::<PyTuple>() {
+        return Ok(Some(items));
     }
+    // A tuple of named items; others are known to their makers alone.
+    let make = object.get_type().getattr_opt(intern!(py, "_make"))?;
+    make.map(|make| make.call1((items,))).transpose()
 }
 
 /// Whose memory is an array in that NumPy gave back: its own, or another's that NumPy has made.
