@@ -133,6 +133,7 @@ def texts():
         numpy.savetxt(file, values, **options)
         save = partial(np.savetxt, path, pieces(values, "b"), **options)
         yield from same(f"savetxt {name}", save, path, file.getvalue().encode())
+        np.comm.barrier()  # the next one is written over what others may not have read yet
         if name != "complex":
             read = partial(np.loadtxt, path, delimiter=";")
             yield from same(f"loadtxt {name}", read, None, None, numpy.loadtxt(path, delimiter=";"))
