@@ -163,7 +163,9 @@ mod tests {
         let (next, total) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = || {
             let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&at| at < bound);
-            std::iter::from_fn(take).for_each(|at| drop(total.fetch_add(at, Ordering::Relaxed)));
+            for at in std::iter::from_fn(take) {
+                total.fetch_add(at, Ordering::Relaxed);
+            }
         };
         crew.with(2, &work, work).map(|()| total.into_inner())
     }
