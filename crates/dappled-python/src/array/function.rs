@@ -61,8 +61,8 @@ pub struct Function {
 
 #[pymethods]
 impl Function {
-    /// From the general function and NumPy's own, which may do it where arrays are small: "each" or
-    /// "together". By name the one is found that does the common case.
+    /// From the general function and NumPy's own, which may do it where arrays are small, as one of
+    /// [`Small`] says. By name the one is found that does the common case.
     #[new]
     fn new(
         name: Option<&str>,
