@@ -78,13 +78,18 @@ pub fn by_numpy<'py>(small: Small, call: &Call<'_, 'py>, numpy: &Bound<'py, PyAn
         let Some(value) = handed(&value, few, DEPTH)? else { return Ok(None) };
         kwargs.as_ref().map_or(Ok(()), |kwargs| kwargs.set_item(name, value))?;
     }
-    unless_refused(py, numpy.call(PyTuple::new(py, args)?, kwargs.as_ref()))
+    taken_if_made(py, numpy.call(PyTuple::new(py, args)?, kwargs.as_ref()))
 }
 
-/// What NumPy has made; None where it has raised an error, which the general way finds again.
-fn unless_refused<'py>(py: Python<'py>, made: PyResult<Bound<'py, PyAny>>) -> Found<'py> {
-    match made {
-        Ok(made) => taken(made, DEPTH),
+/// A result as ours, if NumPy has made one.
+fn taken_if_made<'py>(py: Python<'py>, made: PyResult<Bound<'py, PyAny>>) -> Found<'py> {
+    unless_refused(py, made)?.map_or(Ok(None), |made| taken(made, DEPTH))
+}
+
+/// What NumPy gave; None where it has raised an error, which the general way finds again.
+fn unless_refused<T>(py: Python<'_>, given: PyResult<T>) -> PyResult<Option<T>> {
+    match given {
+        Ok(given) => Ok(Some(given)),
         Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
         Err(interrupt) => Err(interrupt),
     }
@@ -97,7 +102,7 @@ pub fn get_item<'py>(own: &Bound<'py, NdArray>, key: &Bound<'py, PyAny>) -> Foun
     let (Some(own), Some(key)) = (handed(own, few, DEPTH)?, handed(key, few, DEPTH)?) else {
         return Ok(None);
     };
-    unless_refused(py, own.get_item(key))
+    taken_if_made(py, own.get_item(key))
 }
 
 /// What a method gives of a small array.
@@ -127,11 +132,7 @@ pub fn set_item<'py>(
     let small = to_write(own, few);
     let handed = (handed(key, few, DEPTH)?, handed(value, few, DEPTH)?);
     let (Some(array), (Some(key), Some(value))) = (small, handed) else { return Ok(false) };
-    match lent(py, array, None, true)?.set_item(key, value) {
-        Ok(()) => Ok(true),
-        Err(error) if error.is_instance_of::<PyException>(py) => Ok(false),
-        Err(interrupt) => Err(interrupt),
-    }
+    Ok(unless_refused(py, lent(py, array, None, true)?.set_item(key, value))?.is_some())
 }
 
 /// An array that NumPy may write, if we may.
