@@ -214,7 +214,7 @@ impl Engine for Interpreter {
 fn run_tiles(code: &Interpreter, bound: &Bound<'_>, tiles: Tiles<'_>, part: usize) -> Raised {
     let run = |tiles: Tiles<'_>| {
         let mut machine = Machine::new(code, bound, tiles.space());
-        tiles.for_each(|tile| machine.run(tile));
+        machine.run_all(tiles);
         machine.take_raised()
     };
     share(tiles.in_parts(part), run).into_iter().fold(Raised::default(), Raised::join)

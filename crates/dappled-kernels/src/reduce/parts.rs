@@ -14,9 +14,6 @@ use crate::{Folded, Interpreter};
 /// Elements that one thread folds before it is worth asking another.
 pub(crate) const PART: usize = 1 << 15;
 
-/// Elements that are folded at once where nothing is computed.
-const LONG: usize = 4 * TILE;
-
 /// A program, the memory it reads, and what is done with its values.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
@@ -45,7 +42,12 @@ impl<'a> Parts<'a> {
     pub fn shared(&self, node: Range<usize>) -> (State, Folded) {
         let mut nodes = Vec::new();
         self.small_nodes(node.clone(), &mut nodes);
-        let alone = |node| self.with_machine(|machine| self.alone(machine, node));
+        let alone = |node: Range<usize>| {
+            self.with_machine(|machine| {
+                machine.goes_to(node.end);
+                self.alone(machine, node)
+            })
+        };
         let mut parts = share(nodes, alone).into_iter();
         self.joined(node, &mut parts)
     }
@@ -83,9 +85,7 @@ impl<'a> Parts<'a> {
     /// The same on this thread: nodes of a tile's size or less are computed as one tile.
     pub fn alone(&self, machine: &mut Machine<'_>, node: Range<usize>) -> State {
         let mut state = State::default();
-        // What is only read needs no registers.
-        let tile = if self.code.steps.is_empty() { LONG } else { TILE };
-        match self.halves(&node).filter(|_| node.len() > tile) {
+        match self.halves(&node).filter(|_| node.len() > machine.most_values()) {
             Some((left, right)) => {
                 state = self.alone(machine, left);
                 let right = self.alone(machine, right);

@@ -9,6 +9,7 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyEllipsis, PyList, PySlice, PyTuple};
 
 use super::call::{Call, is_plain};
@@ -166,7 +167,18 @@ fn handed<'py>(object: &Bound<'py, PyAny>, few: usize, depth: usize) -> Found<'p
     if is_plain(object) || selects || is_generic(object)? {
         return Ok(Some(object.clone()));
     }
+    if object.get_type().is(flat_iterators(object.py())?) {
+        let of = handed(&object.getattr(intern!(object.py(), "base"))?, few, depth)?;
+        return of.map(|of| of.getattr(intern!(object.py(), "flat"))).transpose();
+    }
     rebuilt(object, depth, |item| handed(&item, few, depth - 1))
+}
+
+/// The class of `a.flat`.
+fn flat_iterators(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let made = || py.import("dappled._flat")?.getattr("flatiter").map(Bound::unbind);
+    Ok(CLASS.get_or_try_init(py, made)?.bind(py))
 }
 
 /// A result as ours.

@@ -9,6 +9,7 @@ use super::evaluate::{buffers, gathered, operands};
 use super::fuse::{Fused, fused};
 use super::layout::Layout;
 use super::node::{Arg, Node};
+use super::patch::Along;
 use super::{Array, GraphError, Session, chosen_fold, spread_fold};
 use crate::run::RunError;
 use crate::view::{memory_order, moved};
@@ -142,8 +143,6 @@ pub(super) fn fold_into(
 ) -> Result<(), GraphError> {
     let Values { fused, casts, .. } = values;
     let engine = session.engine(&fused.program)?;
-    let buffers = buffers(session, &fused.inputs)?;
-    let inputs = operands(&buffers, &fused.inputs)?;
     let reduction = Reduction {
         fold: folding.fold,
         axes: &folding.axes,
@@ -154,7 +153,15 @@ pub(super) fn fold_into(
         casts: *casts,
     };
     let out = Memory::new(memory, out).map_err(RunError::from)?;
-    let folded = reduce(&engine, &inputs, &reduction, &out).map_err(RunError::from)?;
+    let along = Along { values, engine: &engine, reduction: &reduction, out: &out };
+    let folded = match along.while_written(session)? {
+        Some(folded) => folded,
+        None => {
+            let buffers = buffers(session, &fused.inputs)?;
+            let inputs = operands(&buffers, &fused.inputs)?;
+            reduce(&engine, &inputs, &reduction, &out).map_err(RunError::from)?
+        }
+    };
     note(session, values, &folded);
     Ok(())
 }
