@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -34,6 +35,9 @@ def concatenate(
 concat = concatenate
 
 
+_SHORT = 64  # elements of a row: shorter ones NumPy writes as fast
+
+
 @native(numpy.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     if not isinstance(a, ndarray) or not isinstance(repeats, int) or repeats < 0:
@@ -48,6 +52,8 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
         made = empty_array((*before, length, repeats, *after), a.dtype, "C")
         made[...] = a[(slice(None),) * (axis + 1) + (None,)]
         return made.reshape((*before, length * repeats, *after), copy=True)
+    if repeats * math.prod(after) < _SHORT:
+        return NotImplemented
     made = empty_array((*before, length * repeats, *after), a.dtype, "C")
     made.reshape((*before, length, repeats, *after))[...] = a[(slice(None),) * (axis + 1) + (None,)]
     return made

@@ -166,7 +166,8 @@ impl<'a> Bound<'a> {
     /// written.
     pub fn read(&self, space: &Space, input: usize, indices: Range<usize>) -> Option<&[u8]> {
         let (lane, extent) = (self.input(space, input), space.extent(indices));
-        let start = lane.in_place(&extent).filter(|_| !self.has_outputs() && self.ahead.is_none())?;
+        let start =
+            lane.in_place(&extent).filter(|_| !self.has_outputs() && self.ahead.is_none())?;
         // SAFETY: found contiguous and inside the buffer, which is claimed to be read for as long
         // as this lives.
         Some(unsafe { slice::from_raw_parts(start, extent.len() * lane.track.itemsize) })

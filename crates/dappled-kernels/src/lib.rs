@@ -85,8 +85,8 @@ pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
 pub use random::{Draw, Stream, draw};
 pub use reduce::{
-    Extreme, Reduction, Runs, Write, arg_reduce, reduce, reduce_chosen, reduce_written, sum, sum_parts,
-    sum_parts_chosen,
+    Extreme, Reduction, Runs, Write, arg_reduce, reduce, reduce_chosen, reduce_written, sum,
+    sum_parts, sum_parts_chosen,
 };
 pub use scalar::Scalar;
 pub use scan::scan;

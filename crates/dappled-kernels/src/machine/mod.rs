@@ -125,7 +125,7 @@ impl<'a> Machine<'a> {
         let len = tile.extent().len();
         match self.usable_plan(len) {
             Some(plan) => self.run_stages(plan, tile),
-            None if len > TILE => {
+            None if len > self.code.most() => {
                 tile.parts(self.space, TILE).for_each(|part| self.run_steps(part))
             }
             None => self.run_steps(tile),
@@ -157,11 +157,8 @@ impl<'a> Machine<'a> {
 
     /// How many values are best asked for at once.
     pub fn most_values(&self) -> usize {
-        // What is only read needs no registers, and one loop that does all needs one.
-        match self.code.steps.is_empty() || self.straight.is_some() {
-            true => LONG,
-            false => TILE,
-        }
+        // One loop that does all needs one register.
+        if self.straight.is_some() { LONG } else { self.code.most() }
     }
 
     fn value_at(&mut self, extent: &Extent) -> &[u8] {

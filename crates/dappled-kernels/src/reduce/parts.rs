@@ -7,7 +7,6 @@ use crate::kernels::{Cuts, Folder, State};
 use crate::machine::Machine;
 use crate::share::share;
 use crate::space::Space;
-use crate::tiles::TILE;
 use crate::tree;
 use crate::{Folded, Interpreter};
 
@@ -145,8 +144,9 @@ impl<'a> Parts<'a> {
         }
         let mut state = State::default();
         self.folder.begin(acc, &mut state);
-        for start in run.clone().step_by(TILE) {
-            self.folder.part(machine.value(start..run.end.min(start + TILE)), &mut state);
+        let most = machine.most_values();
+        for start in run.clone().step_by(most) {
+            self.folder.part(machine.value(start..run.end.min(start + most)), &mut state);
         }
         self.folder.finish(acc, &state);
     }

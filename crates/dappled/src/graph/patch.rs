@@ -213,11 +213,7 @@ pub(super) fn covers(view: &View, base: &View) -> bool {
 }
 
 /// Memory for the next version of an array, with what there was outside of a view.
-pub(super) fn begun(
-    session: &Session,
-    old: &Arc<Node>,
-    view: &View,
-) -> Result<Buffer, GraphError> {
+pub(super) fn begun(session: &Session, old: &Arc<Node>, view: &View) -> Result<Buffer, GraphError> {
     let before = match (old.state(), covers(view, &old.base)) {
         (_, true) if old.layout.is_whole() => None,
         (State::Full(value), _) => Some(Before::Full(value)),
