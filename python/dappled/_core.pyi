@@ -483,8 +483,8 @@ def random(
     seed: list[int],
     first: int,
     shape: tuple[int, ...],
-    low: int = 0,
-    span: int = 0,
+    bounds: tuple[int, int] = (0, 0),
+    line: tuple[float, float] = (0.0, 1.0),
 ) -> ndarray: ...
 def fourier(
     source: NDArray[Any],
