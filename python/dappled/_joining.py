@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy
 
+from dappled._array import core, ndarray
 from dappled._array import empty as empty_array
-from dappled._array import ndarray
 from dappled._creation import asarray
 from dappled._native import native
 
@@ -87,7 +87,8 @@ def _room(arrays: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
     if kind.itemsize == 0:  # a text whose length depends on the values
         return None
     columns = all(array.flags.f_contiguous and not array.flags.c_contiguous for array in arrays)
-    return empty_array(shape, kind, "F" if columns else "C")
+    here = core.unwritten(shape, kind) if core.ranks() == 1 and not columns else None
+    return empty_array(shape, kind, "F" if columns else "C") if here is None else here
 
 
 def _fits(arrays: list[Any], made: Any, shape: tuple[int, ...], casting: Any) -> bool:

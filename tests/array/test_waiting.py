@@ -135,7 +135,9 @@ def test_threads_that_read_see_one_write():
         _write(ours)
         found = []
         reads = [lambda: ours.u.sum(), lambda: float(ours.u[5, 5]), lambda: ours.u.max()] * 2
-        threads = [threading.Thread(target=lambda read=read: found.append(read())) for read in reads]
+        threads = [
+            threading.Thread(target=lambda read=read: found.append(read())) for read in reads
+        ]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
         assert len(found) == len(reads)

@@ -28,11 +28,16 @@ const LONGEST: usize = 32;
 /// More elements than this are worth the way through Python.
 const FEW: usize = 4096;
 
+/// More than this are worth threads, or waiting for what comes next.
+const LONGER: usize = 1 << 17;
+
 /// When arrays are small enough for NumPy's own function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Small {
     /// When each is.
     Each,
+    /// When each is, or is a little longer.
+    Longer,
     /// When a result for all their elements together is.
     Together,
     /// When each is; the first one is written.
@@ -44,10 +49,16 @@ impl Small {
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "each" => Some(Self::Each),
+            "longer" => Some(Self::Longer),
             "together" => Some(Self::Together),
             "written" => Some(Self::Written),
             _ => None,
         }
+    }
+
+    /// Elements of a small array, where others have so many.
+    fn most(self, few: usize) -> usize {
+        if self == Self::Longer { LONGER } else { few }
     }
 
     fn fits(self, call: &Call<'_, '_>, few: usize) -> bool {
@@ -64,6 +75,7 @@ impl Small {
 pub fn by_numpy<'py>(small: Small, call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Found<'py> {
     let py = numpy.py();
     let Some(few) = few(py)?.filter(|&few| small.fits(call, few)) else { return Ok(None) };
+    let few = small.most(few);
     let given = call.args.iter().enumerate();
     let written = |at: usize| at == 0 && small == Small::Written;
     let given = given.map(|(at, item)| match written(at) {

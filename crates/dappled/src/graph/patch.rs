@@ -14,7 +14,7 @@ use super::evaluate::{buffers, operands, run, run_over, value};
 use super::fold::Values;
 use super::fuse::{Fused, fused};
 use super::node::{Arg, Map, Node, State};
-use super::outside::copy_outside;
+use super::outside::{copy_outside, fill_outside};
 use super::versions::Versions;
 use super::{GraphError, Session};
 use crate::run::RunError;
@@ -222,7 +222,7 @@ pub(super) fn begun(session: &Session, old: &Arc<Node>, view: &View) -> Result<B
     let bytes = super::evaluate::local_bytes(old);
     let memory = session.freed().memory(bytes);
     match before {
-        Some(Before::Full(value)) => value.fill(&mut memory.write().map_err(RunError::from)?),
+        Some(Before::Full(value)) => fill_outside(session, old, view, value, &memory)?,
         Some(Before::Memory(before)) => copy_outside(session, old, view, &before, &memory)?,
         None => {}
     }
