@@ -117,7 +117,8 @@ REBOUND_ON_RANKS = _words(
     fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d indices
     intersect1d isin ix_ kaiser linalg.cond linalg.cross linalg.diagonal linalg.matmul
     linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.outer
-    linalg.tensordot linalg.trace linalg.vecdot linspace logspace mask_indices nanargmax nanargmin nanpercentile nanquantile
+    linalg.tensordot linalg.trace linalg.vecdot
+    linspace logspace mask_indices nanargmax nanargmin nanpercentile nanquantile
     polyfit polynomial.chebyshev.chebval polynomial.chebyshev.chebval2d
     polynomial.chebyshev.chebval3d polynomial.hermite.hermval polynomial.hermite.hermval2d
     polynomial.hermite.hermval3d polynomial.hermite_e.hermeval polynomial.hermite_e.hermeval2d

@@ -1,7 +1,7 @@
 """Writes that wait for what reads them next: whatever that is, the values are NumPy's."""
 
-import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import dappled
 import numpy
@@ -128,20 +128,16 @@ def test_any_program(program, shape, dtype, sides):
         assert _bytes(getattr(ours, name)) == _bytes(getattr(theirs, name)), name
 
 
-def test_threads_that_read_see_one_write():
-    for _ in range(30):
-        theirs, ours = (State(np, (400, 500), "d", 1, 1) for np in (numpy, dappled))
-        _write(theirs)
-        _write(ours)
-        found = []
-        reads = [lambda: ours.u.sum(), lambda: float(ours.u[5, 5]), lambda: ours.u.max()] * 2
-        threads = [
-            threading.Thread(target=lambda read=read: found.append(read())) for read in reads
-        ]
-        [thread.start() for thread in threads]
-        [thread.join() for thread in threads]
-        assert len(found) == len(reads)
-        assert _bytes(ours.u) == _bytes(theirs.u)
+@pytest.mark.parametrize("turn", range(20))
+def test_threads_that_read_see_one_write(turn):
+    theirs, ours = (State(np, (400, 500), "d", 1, 1) for np in (numpy, dappled))
+    _write(theirs)
+    _write(ours)
+    reads = [lambda: ours.u.sum(), lambda: float(ours.u[5, 5]), lambda: ours.u.max()] * 2
+    with ThreadPoolExecutor(len(reads)) as pool:
+        found = [future.result() for future in [pool.submit(read) for read in reads]]
+    assert found == [theirs.u.sum(), theirs.u[5, 5], theirs.u.max()] * 2
+    assert _bytes(ours.u) == _bytes(theirs.u)
 
 
 @pytest.mark.parametrize("reader", [_fold, _fold_along, _read])

@@ -40,7 +40,7 @@ impl<'a> Ahead<'a> {
     ) -> Result<Option<Self>, Error> {
         let space = Bound::space(inputs, std::slice::from_ref(target));
         let Some(window) = Window::new(array, target.view()) else { return Ok(None) };
-        if space.deep > 1 || space.row() < SHORT_ROW {
+        if space.deep > 1 || space.across || space.row() < SHORT_ROW {
             return Ok(None);
         }
         let bound = Bound::new(&code.program, inputs, std::slice::from_ref(target))?;
