@@ -45,8 +45,10 @@ impl Array {
         if let Some(state) = one_value(&source, self.dtype(), to) {
             return Ok(Array::over(session, Node::new(session, base, layout, state)));
         }
-        let memory = Buffer::zeroed(layout.local(&base).len() * base.dtype.itemsize());
-        let node = Node::new(session, base.clone(), layout, State::Stored(memory.clone()));
+        let (node, memory) = match is_padded(to) {
+            true => zeros(session, base.clone(), layout),
+            false => Node::fresh(session, base.clone(), layout),
+        };
         let rounds = rounds(&self.round_steps(to)?);
         if rounds.len() > 1 {
             value(session, &source)?;
@@ -170,11 +172,20 @@ fn of_piece(
 /// What is one value everywhere is so in any distribution: nothing need move. (Padding is zeros at
 /// first, and has to be written down.)
 fn one_value(node: &Node, dtype: DType, to: &Distribution) -> Option<State> {
-    let is_padded = (0..to.axes().len()).any(|axis| to.is_padded(axis));
     match node.state() {
-        State::Full(value) if value.dtype() == dtype && !is_padded => Some(State::Full(value)),
+        State::Full(value) if value.dtype() == dtype && !is_padded(to) => Some(State::Full(value)),
         _ => None,
     }
+}
+
+fn is_padded(distribution: &Distribution) -> bool {
+    (0..distribution.axes().len()).any(|axis| distribution.is_padded(axis))
+}
+
+/// A node in fresh memory: what is not written, as padding, is zeros.
+fn zeros(session: &Session, base: View, layout: Layout) -> (Arc<Node>, Buffer) {
+    let memory = Buffer::zeroed(layout.local(&base).len() * base.dtype.itemsize());
+    (Node::new(session, base, layout, State::Stored(memory.clone())), memory)
 }
 
 /// The elements of each round: along each axis every so many-th.

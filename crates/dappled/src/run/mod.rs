@@ -59,6 +59,7 @@ pub fn run(
     walk.give_back();
     if let Some(copy) = &plan.scatter {
         written.iter().zip(targets).try_for_each(|(from, to)| copied(from, to, copy))?;
+        written.into_iter().for_each(Piece::give_back);
     }
     Ok(raised)
 }
@@ -93,7 +94,7 @@ fn written(plan: &Plan, targets: &[&Piece]) -> Vec<Piece> {
         None => (*target).clone(),
         Some(copy) => {
             let shape: Vec<u64> = copy.from.iter().map(|cells| cells.cells()).collect();
-            Piece::zeros(target.view.dtype, &shape)
+            Piece::room(target.view.dtype, &shape)
         }
     };
     targets.iter().map(memory).collect()
@@ -122,7 +123,7 @@ impl Walk<'_> {
     fn prepare(&mut self) -> Result<(), RunError> {
         for moved in &self.plan.moves {
             let own = self.operands[moved.operand];
-            let piece = Piece::zeros(own.view.dtype, &moved.shape);
+            let piece = Piece::room(own.view.dtype, &moved.shape);
             let parts = moved.parts.iter().filter(|part| part.origin == Origin::Piece);
             parts.into_iter().try_for_each(|part| copied(own, &piece, &part.copy))?;
             self.moved.push(piece);
@@ -176,10 +177,9 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What came has been read.
+    /// What came has been read, and what was moved.
     fn give_back(self) {
-        let came = self.messages.into_iter().flatten();
-        came.filter_map(|piece| piece.buffer.into_vec()).for_each(keep);
+        self.messages.into_iter().flatten().chain(self.moved).for_each(Piece::give_back);
     }
 
     fn compute(&mut self, tile: &Tile) -> Result<(), RunError> {

@@ -1,5 +1,6 @@
 //! A rank's piece of an array.
 
+use dappled_fabric::{keep, memory};
 use dappled_kernels::{Buffer, DType, Scalar, View};
 
 use crate::plan::Cells;
@@ -18,6 +19,18 @@ impl Piece {
     pub fn zeros(dtype: DType, shape: &[u64]) -> Self {
         let view = c_order(dtype, shape);
         Self { buffer: Buffer::zeroed(view.len() * dtype.itemsize()), view }
+    }
+
+    /// A piece of this shape that is still to be written, in memory of messages, if that may be.
+    pub(super) fn room(dtype: DType, shape: &[u64]) -> Self {
+        let view = c_order(dtype, shape);
+        let bytes = memory(view.len() * dtype.itemsize());
+        Self { buffer: Buffer::from_vec(bytes, dtype.itemsize()), view }
+    }
+
+    /// Gives such memory back.
+    pub(super) fn give_back(self) {
+        self.buffer.into_vec().into_iter().for_each(keep);
     }
 
     /// A piece of this shape, filled with a value.
