@@ -53,8 +53,9 @@ def row_blocks(shape: tuple[int, ...]) -> Any:
 
 
 def from_rows(piece: Any, length: int, fresh: bool = False) -> Any:
-    """Our array of so many rows, from those that this rank has in blocks of rows; `fresh` if they are
-    in C order in memory that nobody else has.
+    """Our array of so many rows, from those that this rank has in blocks of rows.
+
+    They are `fresh` if they are in C order in memory that nobody else has.
     """
     memory = piece if fresh else solid(piece)
     return settled(core.from_piece(row_blocks((length, *piece.shape[1:])), memory, True))
@@ -73,7 +74,7 @@ def lengths(piece: Any) -> Any:
 
 
 def joined_rows(piece: Any, fresh: bool = False) -> Any:
-    """Our array of the rows that ranks happen to have, in the order of the ranks; `fresh` as above."""
+    """Our array of the rows that ranks happen to have, in the order of the ranks."""
     bounds = numpy.concatenate([[0], numpy.cumsum(lengths(piece))])
     shape = (int(bounds[-1]), *piece.shape[1:])
     if not shape[0]:
