@@ -9,7 +9,7 @@ use super::items::in_bytes;
 use super::layout::{Layout, layout_like};
 use super::map::Operand;
 use super::node::{Arg, Node, State};
-use super::patch::{Patch, begun, covers};
+use super::patch::{Patch, begun, covers, is_most};
 use super::{Array, GraphError};
 use crate::view::through;
 
@@ -84,7 +84,9 @@ impl Array {
         // that is overwritten is never computed first.)
         let overwritten = node.layout.is_whole() && covers(self.view(), &node.base);
         let needless = overwritten && node.state().is_pending();
-        if Arc::strong_count(&node) == 2 + uses && !needless {
+        // What is one value everywhere is written where it stays so, and not where it is overwritten.
+        let mostly = matches!(node.state(), State::Full(_)) && is_most(self.view(), &node.base);
+        if Arc::strong_count(&node) == 2 + uses && !needless && !mostly {
             let memory = value(session, &node)?;
             return write(session, &node, self.view(), &memory, &arg);
         }

@@ -46,7 +46,7 @@ impl Patch {
     /// Is it over most of the array, and lies as that does? Else nothing is gained by waiting.
     pub fn may_wait(&self) -> bool {
         let (view, base) = (&self.view, &self.old.base);
-        view.strides == base.strides && view.len() * 2 >= base.len()
+        view.strides == base.strides && is_most(view, base)
     }
 
     /// The memory of the node that it is the next version of.
@@ -87,7 +87,7 @@ impl Patch {
     /// as in place each row waits aside until those that read the old one are done.
     fn is_better_beside(&self) -> bool {
         let base = &self.old.base;
-        base.len() * base.dtype.itemsize() <= IN_CACHE && self.view.len() * 2 >= base.len()
+        base.len() * base.dtype.itemsize() <= IN_CACHE && is_most(&self.view, base)
     }
 
     fn beside(&self, session: &Session, node: &Arc<Node>) -> Result<Buffer, GraphError> {
@@ -205,6 +205,11 @@ fn uses(map: &Map, array: &Arc<Node>) -> usize {
         _ => 0,
     };
     map.args.iter().map(of_arg).sum()
+}
+
+/// Is at least half of a base seen?
+pub(super) fn is_most(view: &View, base: &View) -> bool {
+    view.len() * 2 >= base.len()
 }
 
 /// Is every element of a base seen? Of other bytes than its elements perhaps half: imaginary parts.
