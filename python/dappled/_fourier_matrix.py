@@ -34,10 +34,10 @@ class Matrix(NamedTuple):
 
     def _columns_done(self, values: Any, forward: bool) -> Any:
         """This rank's columns, each transformed and multiplied by roots of unity."""
-        own, cuts = self._own_rows(values), _cuts(self.columns)
-        start, stop = cuts[core.rank()]
-        shapes = [(high - low, stop - start) for low, high in _cuts(self.rows)]
-        came = _sent([own[:, low:high] for low, high in cuts], shapes)
+        own, across = self._own_rows(values), cuts(self.columns)
+        start, stop = across[core.rank()]
+        shapes = [(high - low, stop - start) for low, high in cuts(self.rows)]
+        came = sent([own[:, low:high] for low, high in across], shapes)
         parts = [(own, start) if part is None else (part, 0) for part in came]
         piece = scratch((self.made, stop - start), numpy.result_type(own.dtype, 1j))
         if piece.size:
@@ -52,10 +52,10 @@ class Matrix(NamedTuple):
 
     def _rows_done(self, piece: Any, forward: bool, scale: float) -> Any:
         """This rank's rows, each transformed, and now a column."""
-        cuts = _cuts(self.made)
-        start, stop = cuts[core.rank()]
-        shapes = [(stop - start, high - low) for low, high in _cuts(self.columns)]
-        came = _sent([piece[low:high] for low, high in cuts], shapes)
+        down = cuts(self.made)
+        start, stop = down[core.rank()]
+        shapes = [(stop - start, high - low) for low, high in cuts(self.columns)]
+        came = sent([piece[low:high] for low, high in down], shapes)
         turned = scratch((self.columns, stop - start), piece.dtype)
         if turned.size:
             parts = [piece[start:stop] if part is None else part for part in came]
@@ -64,7 +64,7 @@ class Matrix(NamedTuple):
 
     def _in_order(self, turned: Any) -> Any:
         """The spectrum, one element after the other, of which each rank has columns."""
-        ends = _cuts(self.wanted)
+        ends = cuts(self.wanted)
         lines = [(low // self.rows, -(-high // self.rows)) for low, high in ends]
         first, last = lines[core.rank()]
         target = scratch((max(last - first, 0), self.rows), turned.dtype)
@@ -90,18 +90,18 @@ class Matrix(NamedTuple):
 
     def _arrived(self, target: Any, sends: list[Any]) -> list[tuple[int, int, Any]]:
         """The columns that each rank has of what is this one's: from where to where, and they."""
-        cuts = _cuts(self.made)
-        came = _sent(sends, [(len(target), high - low) for low, high in cuts])
+        across = cuts(self.made)
+        came = sent(sends, [(len(target), high - low) for low, high in across])
         came[core.rank()] = sends[core.rank()]
-        return [(*cut, part) for cut, part in zip(cuts, came, strict=True)]
+        return [(*cut, part) for cut, part in zip(across, came, strict=True)]
 
 
-def _cuts(length: int) -> list[tuple[int, int]]:
+def cuts(length: int) -> list[tuple[int, int]]:
     """Where each rank's block of so many begins and ends."""
     return list(itertools.pairwise(_rows.starts(length).tolist()))
 
 
-def _sent(parts: list[Any], shapes: list[tuple[int, int]]) -> list[Any]:
+def sent(parts: list[Any], shapes: list[tuple[int, int]]) -> list[Any]:
     """Parts for every rank: what every rank has for this one, in these shapes; None of itself."""
     own, kind = core.rank(), parts[0].dtype
     nothing = numpy.empty(0, "u1")
