@@ -38,6 +38,8 @@ __all__ = [
     "fabric_name",
     "factor_panel",
     "fourier",
+    "fourier_columns",
+    "fourier_rows",
     "from_distarray",
     "from_piece",
     "full",
@@ -71,7 +73,6 @@ __all__ = [
     "start_from",
     "sync",
     "take_rows",
-    "twisted",
     "ufunc",
     "unwrap",
     "unwritten",
@@ -494,7 +495,16 @@ def fourier(
     forward: bool,
     scale: float,
 ) -> None: ...
-def twisted(part: NDArray[Any], first: tuple[int, int], n: int, forward: bool) -> None: ...
+def fourier_columns(
+    parts: Sequence[tuple[NDArray[Any], int]],
+    target: NDArray[Any],
+    column: int,
+    order: int,
+    forward: bool,
+) -> None: ...
+def fourier_rows(
+    parts: Sequence[NDArray[Any]], target: NDArray[Any], forward: bool, scale: float
+) -> None: ...
 def where_(condition: Any, a: Any, b: Any) -> Any: ...
 def reduce(
     array: ndarray,

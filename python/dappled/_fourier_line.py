@@ -1,10 +1,7 @@
 """The Fourier transform of a line that is in pieces: no rank has the whole of it.
 
-The line is a matrix, row by row. Its columns are transformed, each element is multiplied by a root
-of unity, then its rows are transformed; what comes out lies column by column (Bailey, 1990). Each
-time the matrix is moved so that lines are whole. Of real values half as much is done. A length
-without such a matrix, a prime for example, is done by the convolution of a longer one (Bluestein,
-1970).
+It is transformed as a matrix. Of real values half as much is done. A length without such a matrix,
+a prime for example, is done by the convolution of a longer one (Bluestein, 1970).
 """
 
 from __future__ import annotations
@@ -14,13 +11,16 @@ from typing import Any
 
 import numpy
 
+from dappled import _rows
 from dappled._array import core, empty, ufuncs
 from dappled._fourier import Step, dtypes, resized
-from dappled._threads import scratch
+from dappled._fourier_matrix import Matrix
 
 
 def by_lines(array: Any, step: Step) -> Any:
     """Line by line along an axis: for few long ones."""
+    if array.ndim == 1:
+        return _rows.settled(_line(array, step))
     last = numpy.moveaxis(array, step.axis, -1)
     lines = last.reshape(-1, last.shape[-1])
     made = empty((lines.shape[0], step.made), dtypes(step, array.dtype)[1])
@@ -37,7 +37,7 @@ def _line(values: Any, step: Step) -> Any:
     if step.what == "real":
         values = _mirrored(values.astype(taken), step.length)
     fitted = _fitted(values, step.length, taken)
-    if step.what == "half" and step.forward and _rows(step.length) >= max(2, core.ranks()):
+    if step.what == "half" and step.forward and _divisor(step.length) >= max(2, core.ranks()):
         return _half(fitted, step.scale)
     spectrum = _complex(fitted, step.forward, step.scale)
     if step.what == "real":
@@ -47,7 +47,9 @@ def _line(values: Any, step: Step) -> Any:
 
 def _fitted(values: Any, length: int, dtype: Any) -> Any:
     """Cut, or with zeros at the end."""
-    if values.shape[0] >= length:
+    if values.shape[0] == length:
+        return values.astype(dtype, copy=False)
+    if values.shape[0] > length:
         return values[:length].astype(dtype)
     made = empty((length,), dtype)
     made[: values.shape[0]] = values
@@ -68,25 +70,11 @@ def _mirrored(half: Any, length: int) -> Any:
 
 def _complex(values: Any, forward: bool, scale: float) -> Any:
     length = values.shape[0]
-    rows = _rows(length)
+    rows = _divisor(length)
     # Two of a small length are no matrix of which every rank has a row.
     if rows < core.ranks() and length > 4 * core.ranks() ** 2:
         return _by_convolution(values, forward, scale)
-    spectrum = numpy.result_type(values.dtype, 1j)
-    kind = numpy.dtype(spectrum)
-    matrix = values.reshape(rows, length // rows).redistribute("nb")
-    lies, source = matrix.distribution, numpy.ascontiguousarray(matrix.local)
-    piece = scratch(source.shape, kind)
-    if piece.size:
-        core.fourier(source, piece, 0, rows, forward, 1.0)
-        first = lies.global_index(core.rank(), (0, 0))
-        core.twisted(piece, first, length, forward)
-    turned = core.from_piece(lies, piece, True).redistribute("bn")
-    lies, piece = turned.distribution, numpy.ascontiguousarray(turned.local)
-    made = scratch(piece.shape, kind)
-    if made.size:
-        core.fourier(piece, made, 1, length // rows, forward, scale)
-    return core.from_piece(lies, made, True).T.reshape(-1, copy=True)
+    return Matrix(rows, length // rows, rows, length).spectrum(values, forward, scale)
 
 
 def _half(values: Any, scale: float) -> Any:
@@ -95,40 +83,22 @@ def _half(values: Any, scale: float) -> Any:
     the other one, of which those in the mirror are the conjugates.
     """
     length = values.shape[0]
-    rows = _rows(length)
-    columns, some, wanted = length // rows, rows // 2 + 1, length // 2 + 1
-    lines = -(-wanted // rows)
-    made = _rows_of_half(values.reshape(rows, columns), some, scale)
-    lies = core.placed("bn", (some, lines))
-    there = core.from_piece(lies, made[:, :lines].copy(), True)
-    mirrored = core.from_piece(lies, numpy.conj(made[:, ::-1][:, :lines]).copy(), True)
-    out = empty((lines, rows), made.dtype)
-    out[:, :some] = there.T
-    out[:, some:] = mirrored[1 : rows - some + 1][::-1].T
-    return out.reshape(-1)[:wanted].copy()
+    rows = _divisor(length)
+    # Real columns of even length are done in half of the time.
+    rows = length // rows if rows % 2 else rows
+    matrix = Matrix(rows, length // rows, rows // 2 + 1, length // 2 + 1)
+    return matrix.spectrum(values, True, scale)
 
 
-def _rows_of_half(matrix: Any, some: int, scale: float) -> Any:
-    """This rank's rows, whole, of which the first so many are made."""
-    rows, columns = matrix.shape
-    source = matrix.redistribute("nb")
-    first = source.distribution.global_index(core.rank(), (0, 0)) if source.local.size else (0, 0)
-    memory = numpy.ascontiguousarray(source.local)
-    piece = scratch((some, memory.shape[1]), numpy.result_type(memory.dtype, 1j))
-    if piece.size:
-        core.fourier(memory, piece, 0, rows, True, 1.0)
-        core.twisted(piece, first, rows * columns, True)
-    turned = core.from_piece(core.placed("nb", (some, columns)), piece, True).redistribute("bn")
-    whole = numpy.ascontiguousarray(turned.local)
-    made = scratch(whole.shape, piece.dtype)
-    if made.size:
-        core.fourier(whole, made, 1, columns, True, scale)
-    return made
-
-
-def _rows(length: int) -> int:
-    """The largest divisor that is not above the square root."""
-    return next(size for size in range(math.isqrt(length), 0, -1) if length % size == 0)
+def _divisor(length: int) -> int:
+    """The largest one that is not above the square root; rather one not much smaller that is, as
+    what it leaves, a multiple of 8: such transforms are the fastest.
+    """
+    root = math.isqrt(length)
+    sizes = [size for size in range(root, 0, -1) if length % size == 0]
+    least = max(root // 4, core.ranks())
+    even = (s for s in sizes if s >= least and s % 8 == 0 and length // s % 8 == 0)
+    return next(even, sizes[0])
 
 
 def _by_convolution(values: Any, forward: bool, scale: float) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 from dappled._array import core
 from dappled._fourier import Step, resized, transformed
 from dappled._fourier_line import by_lines
+from dappled._fourier_rows import in_columns, is_in_rows
 from dappled.protocol import Distribution
 
 
@@ -40,8 +41,10 @@ def _in_any_order(array: Any, steps: list[Step]) -> Any:
         whole = [axis for axis, ranks in enumerate(array.distribution.grid_shape) if ranks == 1]
         now = [step for step in todo if step.axis in whole]
         if now:
-            array = _on_pieces(array, now)
             todo = [step for step in todo if step not in now]
+            array = (
+                in_columns(array, now[0]) if todo and is_in_rows(array) else _on_pieces(array, now)
+            )
             continue
         kinds = _pencils(array.shape, [step.axis for step in todo])
         if kinds is None:

@@ -12,9 +12,9 @@ use crate::kernels::{Kernel, Room};
 
 /// Bytes of a bundle: it should stay in the second cache beside what a transform needs.
 const BUNDLE: usize = 1 << 17;
-/// Lines of a bundle: at least two cache lines of complex numbers, so that all of each is used.
-const FEWEST: usize = 8;
-const MOST: usize = 32;
+/// Bytes of neighbours in a bundle, at least: two cache lines, so that all of each is used.
+const BESIDE: usize = 128;
+pub const MOST: usize = 32;
 /// Rows that are turned into columns together: a cache line of complex numbers.
 const ROWS: usize = 4;
 
@@ -67,7 +67,8 @@ pub fn bundles<K: Kernel>(
     finish: impl Fn(usize, &mut [K::Out]) + Sync,
 ) {
     let bytes = kernel.taken() * size_of::<K::In>();
-    let width = (BUNDLE / bytes.max(1)).clamp(FEWEST, MOST).min(walk.lines.max(1));
+    let fewest = (BESIDE / size_of::<K::In>()).min(MOST);
+    let width = (BUNDLE / bytes.max(1)).clamp(fewest, MOST).min(walk.lines.max(1));
     let number = walk.groups * walk.lines.div_ceil(width);
     let work = |room: &mut Room<K>, number| {
         let bundle = walk.bundle(number, width);

@@ -28,6 +28,10 @@ impl<'a, T: Copy> Disjoint<'a, T> {
         Self { start: slice.as_mut_ptr(), length: slice.len(), _slice: PhantomData }
     }
 
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
     /// Copies the elements from a place on.
     ///
     /// # Safety

@@ -21,6 +21,7 @@ mod disjoint;
 mod halves;
 mod kernels;
 mod long;
+pub mod parts;
 mod plans;
 mod twiddles;
 
@@ -30,7 +31,6 @@ use crate::bundles::{Strides, Walk, bundles};
 use crate::disjoint::Disjoint;
 use crate::kernels::{FromReal, Kernel, Straight, ToReal};
 pub use crate::plans::Float;
-pub use crate::twiddles::twist;
 
 /// Which way a transform goes: the sign of its exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

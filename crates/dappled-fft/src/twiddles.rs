@@ -3,7 +3,6 @@
 use std::f64::consts::FRAC_PI_2;
 
 use num_complex::Complex;
-use rayon::prelude::*;
 
 use crate::Direction;
 use crate::plans::Float;
@@ -45,22 +44,8 @@ fn root<T: Float>(m: usize, n: usize, direction: Direction) -> Complex<T> {
     Complex::new(T::of(re), T::of(im))
 }
 
-/// Multiplies a part of a matrix, of which the first element is in this row and column of the whole,
-/// by the roots of order n: that to the power row times column.
-pub fn twist<T: Float>(
-    values: &mut [Complex<T>],
-    columns: usize,
-    first: (usize, usize),
-    n: usize,
-    direction: Direction,
-) {
-    let twiddles = Twiddles::new(n, direction);
-    values.par_chunks_mut(columns.max(1)).enumerate().for_each(|(row, values)| {
-        twist_line(values, first.0 + row, first.1, n, &twiddles);
-    });
-}
-
-/// The same for one row, or one column.
+/// Multiplies elements of a row, or of a column, from `first` on by the roots of order n: that to the
+/// power row times column.
 pub fn twist_line<T: Float>(
     values: &mut [Complex<T>],
     line: usize,

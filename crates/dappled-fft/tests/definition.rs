@@ -2,9 +2,8 @@
 
 use std::f64::consts::TAU;
 
-use dappled_fft::{
-    Direction, Float, Given, Lines, complex, complex_to_real, real_to_complex, twist,
-};
+use dappled_fft::parts::{Columns, Part, Stack, columns, rows};
+use dappled_fft::{Direction, Float, Given, Lines, complex, complex_to_real, real_to_complex};
 use num_complex::Complex;
 use proptest::prelude::*;
 
@@ -156,15 +155,48 @@ proptest! {
         assert_close(&found, &wanted, f64::EPSILON, length);
     }
 
+    /// A line as a matrix in parts: its rows cut for the first step, its columns for the second.
     #[test]
-    fn a_part_is_twisted_as_the_whole(n in 1..1000usize, row in 0..50usize, column in 0..50usize) {
-        let mut part = vec![Complex::new(1.0, 0.0); 12];
-        twist(&mut part, 4, (row, column), n, Direction::Inverse);
-        for (at, value) in part.iter().enumerate() {
-            let power = (row + at / 4) * (column + at % 4) % n;
-            let wanted = Complex::cis(TAU * (power as f64 / n as f64));
-            // The angle is rounded on both sides, by up to an epsilon of a full turn.
-            prop_assert!((value - wanted).norm() < 2.0 * TAU * f64::EPSILON);
+    fn parts_are_transformed_as_the_whole(
+        height in 1..13usize,
+        width in 1..40usize,
+        cut in any::<prop::sample::Index>(),
+        inverse in any::<bool>(),
+    ) {
+        let (n, direction) = (height * width, [Direction::Forward, Direction::Inverse][usize::from(inverse)]);
+        let source = complex_numbers(n, 5);
+        let upper = cut.index(height + 1) * width;
+        let part = |values, first| Part { values, stride: width, first };
+        let parts = |first| Stack::Complex(vec![part(&source[..upper], first), part(&source[upper..], first)]);
+        let left = cut.index(width + 1);
+        let halves = [(0, left), (left, width - left)].map(|(first, count)| {
+            let mut made = vec![Complex::default(); height * count];
+            if count > 0 {
+                columns(&parts(first), &mut made, Columns { width: count, height, first, order: n }, direction);
+            }
+            (made, count)
+        });
+        let mut found = vec![Complex::default(); n];
+        rows(&halves.each_ref().map(|(made, count)| (&made[..], *count)), &mut found, direction, 1.0);
+        let sign = if inverse { 1.0 } else { -1.0 };
+        assert_close(&found, &by_definition(&source, n, sign), f64::EPSILON, n);
+    }
+
+    /// Columns of real numbers: all of their spectrum, or half of it.
+    #[test]
+    fn real_parts_are_transformed_as_complex_ones(height in 1..13usize, width in 1..40usize, cut in 0..13usize) {
+        let source = numbers(height * width, 3);
+        let wide: Values = source.iter().map(|&value| value.into()).collect();
+        let (which, at) = (Columns { width, height, first: 7, order: 1000 }, cut.min(height) * width);
+        let mut wanted = vec![Complex::default(); height * width];
+        let whole = Part { values: &wide[..], stride: width, first: 0 };
+        columns(&Stack::Complex(vec![whole]), &mut wanted, which, Direction::Forward);
+        let part = |values| Part { values, stride: width, first: 0 };
+        let parts = Stack::Real(vec![part(&source[..at]), part(&source[at..])]);
+        for kept in [height, height / 2 + 1] {
+            let mut found = vec![Complex::default(); kept * width];
+            columns(&parts, &mut found, which, Direction::Forward);
+            assert_close(&found, &wanted[..kept * width], f64::EPSILON, height);
         }
     }
 }

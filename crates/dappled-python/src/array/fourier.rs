@@ -1,8 +1,6 @@
 //! Fourier transforms of NumPy's arrays in C order, for `dappled._fft`.
 
-use dappled_fft::{
-    Direction, Float, Given, Lines, complex, complex_to_real, real_to_complex, twist,
-};
+use dappled_fft::{Direction, Float, Given, Lines, complex, complex_to_real, real_to_complex};
 use num_complex::Complex;
 use numpy::{
     Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn,
@@ -35,51 +33,15 @@ pub fn fourier(
     }
 }
 
-/// Multiplies a part of a matrix by roots of unity of order `n`, to the power row times column; the
-/// part begins at `first` of the whole.
-#[pyfunction]
-pub fn twisted(
-    py: Python<'_>,
-    part: &Bound<'_, PyUntypedArray>,
-    first: (usize, usize),
-    n: usize,
-    forward: bool,
-) -> PyResult<()> {
-    match twist_as::<f64>(py, part, first, n, forward)?
-        || twist_as::<f32>(py, part, first, n, forward)?
-    {
-        true => Ok(()),
-        false => Err(PyTypeError::new_err("expected complex64 or complex128")),
-    }
-}
-
-fn twist_as<T: Float + Element>(
-    py: Python<'_>,
-    part: &Bound<'_, PyUntypedArray>,
-    first: (usize, usize),
-    n: usize,
-    forward: bool,
-) -> PyResult<bool>
-where
-    Complex<T>: Element,
-{
-    let Ok(part) = part.cast::<PyArrayDyn<Complex<T>>>() else { return Ok(false) };
-    let columns = part.shape()[1];
-    let mut part = part.try_readwrite()?;
-    let values = part.as_slice_mut()?;
-    alone(py, || twist(values, columns, first, n, direction(forward)))?;
-    Ok(true)
-}
-
 /// Does something with arrays while no other thread does; other Python threads may run meanwhile.
-fn alone(py: Python<'_>, act: impl FnOnce() + Send) -> PyResult<()> {
+pub fn alone(py: Python<'_>, act: impl FnOnce() + Send) -> PyResult<()> {
     exclusive(py, usize::MAX, || {
         act();
         Ok(())
     })
 }
 
-fn direction(forward: bool) -> Direction {
+pub fn direction(forward: bool) -> Direction {
     if forward { Direction::Forward } else { Direction::Inverse }
 }
 

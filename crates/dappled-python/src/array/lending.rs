@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::ptr::NonNull;
 
 use dappled::graph::{Array, Loan};
+use dappled_fabric::keep;
 use dappled_kernels::{Axes, Buffer, DType, View};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, PY_ARRAY_API, PyArray_Descr};
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
@@ -26,6 +27,23 @@ pub struct Memory {
 pub enum Kept {
     Loan(Loan),
     Buffer(Buffer),
+    Message(Message),
+}
+
+/// What another rank has sent: its memory is kept for the next message when nobody sees it any more.
+pub struct Message(Buffer);
+
+impl Message {
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self(Buffer::from_vec(bytes, 1))
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        let buffer = std::mem::replace(&mut self.0, Buffer::zeroed(0));
+        buffer.into_vec().into_iter().for_each(keep);
+    }
 }
 
 impl Kept {
@@ -33,6 +51,7 @@ impl Kept {
         match self {
             Kept::Loan(loan) => loan.buffer.as_ptr(),
             Kept::Buffer(buffer) => buffer.as_ptr(),
+            Kept::Message(message) => message.0.as_ptr(),
         }
     }
 }

@@ -17,6 +17,7 @@ mod elimination;
 mod exclusive;
 mod folding;
 mod fourier;
+mod fourier_parts;
 mod function;
 mod given;
 mod indexing;
@@ -62,7 +63,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(items::write_items, module)?)?;
     module.add_function(wrap_pyfunction!(ufunc::where_, module)?)?;
     module.add_function(wrap_pyfunction!(fourier::fourier, module)?)?;
-    module.add_function(wrap_pyfunction!(fourier::twisted, module)?)?;
+    module.add_function(wrap_pyfunction!(fourier_parts::fourier_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(fourier_parts::fourier_rows, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::init, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::has_begun, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::node_rank, module)?)?;

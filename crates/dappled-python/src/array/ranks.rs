@@ -1,16 +1,18 @@
 //! The ranks of a Python program: who they are, what they say, how they begin and end.
 
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use dappled::run::RunError;
-use dappled_fabric::Pending;
-use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyRuntimeError;
+use dappled_fabric::{Payload, Pending};
+use dappled_kernels::{DType, View};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::exclusive::exclusive;
+use super::lending::{Kept, Message, borrowed, numpy_array};
 use super::session::{begin, begun, session};
 use crate::errors::Raise;
 
@@ -77,18 +79,38 @@ pub fn gather<'py>(
     Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
 }
 
-/// Sends to every rank what is meant for it, and gives what every rank has for this one. Collective.
+/// Sends to every rank what is meant for it, and gives what every rank has for this one: of its own the
+/// array itself. Collective.
 #[pyfunction]
 pub fn exchange<'py>(
     py: Python<'py>,
     what: &str,
-    sends: Vec<PyReadonlyArray1<'py, u8>>,
-) -> PyResult<Vec<Bound<'py, PyArray1<u8>>>> {
+    sends: Vec<Bound<'py, PyArray1<u8>>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let session = session(py)?;
-    let bytes = |sent: &PyReadonlyArray1<'py, u8>| Ok(sent.as_slice()?.to_vec());
-    let sends: Vec<Vec<u8>> = sends.iter().map(bytes).collect::<PyResult<_>>()?;
-    let all = exclusive(py, usize::MAX, || session.exchange(what, sends))?;
-    Ok(all.into_iter().map(|bytes| PyArray1::from_vec(py, bytes)).collect())
+    let payload = |sent: &Bound<'py, PyArray1<u8>>| Ok(Payload::Kept(kept(sent)?));
+    let bytes = sends.iter().map(payload).collect::<PyResult<Vec<Payload>>>()?;
+    let came = exclusive(py, usize::MAX, || session.send_to_each(what, bytes))?;
+    let own = session.fabric().rank() as usize;
+    let array = |(rank, bytes): (usize, Vec<u8>)| match rank == own {
+        true => Ok(sends[own].clone().into_any()),
+        false => received(py, bytes),
+    };
+    came.into_iter().enumerate().map(array).collect()
+}
+
+/// The bytes of an array, which stay as they are until they are sent.
+fn kept(array: &Bound<'_, PyArray1<u8>>) -> PyResult<Arc<dyn AsRef<[u8]> + Send + Sync>> {
+    let length = array.try_readonly()?.as_slice()?.len();
+    let not_there = || PyValueError::new_err("bytes that are nowhere");
+    let (buffer, _) = borrowed(array.as_untyped()).ok_or_else(not_there)?;
+    Ok(Arc::new(buffer.keep(0..length).map_err(|_| not_there())?))
+}
+
+/// A message as NumPy's array.
+fn received(py: Python<'_>, bytes: Vec<u8>) -> PyResult<Bound<'_, PyAny>> {
+    let view = View::c_order(DType::UInt8, &[bytes.len()]);
+    numpy_array(py, Kept::Message(Message::new(bytes)), &view, None, true)
 }
 
 /// What one rank gives to all, on its way.
@@ -98,24 +120,25 @@ pub struct Awaited(Mutex<Option<Pending>>);
 #[pymethods]
 impl Awaited {
     /// The bytes; None on the rank that gave them. To be asked once.
-    fn wait<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
+    fn wait<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(pending) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() else {
             return Ok(None);
         };
         let came = exclusive(py, usize::MAX, || Ok(pending.wait().map_err(RunError::from)?))?;
-        Ok(came.into_iter().next().map(|bytes| PyArray1::from_vec(py, bytes)))
+        came.into_iter().next().map(|bytes| received(py, bytes)).transpose()
     }
 }
 
-/// Begins to send what one rank gives to all others; what they give is not looked at. Collective.
+/// Begins to send what one rank gives to all others, and nobody changes until they have it; what they
+/// give is not looked at. Collective.
 #[pyfunction]
 pub fn start_from(
     py: Python<'_>,
     rank: u64,
     what: &str,
-    bytes: PyReadonlyArray1<'_, u8>,
+    bytes: &Bound<'_, PyArray1<u8>>,
 ) -> PyResult<Awaited> {
-    let (session, bytes) = (session(py)?, bytes.as_slice()?);
+    let (session, bytes) = (session(py)?, kept(bytes)?);
     let pending = exclusive(py, usize::MAX, || session.start_from(rank, what, bytes))?;
     Ok(Awaited(Mutex::new(Some(pending))))
 }

@@ -223,34 +223,49 @@ impl Session {
 
     /// Sends to every rank what is meant for it, and gives what every rank has for this one, both in
     /// the order of the ranks. Collective.
-    pub fn exchange(&self, what: &str, sends: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, GraphError> {
-        let tag = self.next(what, (what, "to each"), String::new)?;
-        let own = self.fabric().rank();
-        let mut to_others: Vec<(u64, Vec<u8>)> = (0..).zip(sends).collect();
-        let (_, kept) = to_others.remove(own as usize);
-        let awaited = to_others.iter().map(|&(peer, _)| (peer, None)).collect();
-        let sent: Sends = to_others.into_iter().map(|(peer, bytes)| (peer, bytes.into())).collect();
-        let received = self.fabric().start(tag, sent, awaited).wait();
-        let mut all = received.map_err(RunError::from)?;
-        all.insert(own as usize, kept);
+    pub fn exchange(
+        &self,
+        what: &str,
+        mut sends: Vec<Vec<u8>>,
+    ) -> Result<Vec<Vec<u8>>, GraphError> {
+        let own = self.fabric().rank() as usize;
+        let kept = std::mem::take(&mut sends[own]);
+        let mut all = self.send_to_each(what, sends.into_iter().map(Payload::from).collect())?;
+        all[own] = kept;
         Ok(all)
     }
 
-    /// Begins to send what one rank gives to all others. Collective.
+    /// The same but for what this rank has for itself, of which nothing is given. Collective.
+    pub fn send_to_each(
+        &self,
+        what: &str,
+        sends: Vec<Payload>,
+    ) -> Result<Vec<Vec<u8>>, GraphError> {
+        let tag = self.next(what, (what, "to each"), String::new)?;
+        let own = self.fabric().rank();
+        let mut to_others: Sends = (0..).zip(sends).collect();
+        to_others.remove(own as usize);
+        let awaited = to_others.iter().map(|&(peer, _)| (peer, None)).collect();
+        let received = self.fabric().start(tag, to_others, awaited).wait();
+        let mut all = received.map_err(RunError::from)?;
+        all.insert(own as usize, Vec::new());
+        Ok(all)
+    }
+
+    /// Begins to send what one rank gives to all others, and nobody changes until then. Collective.
     pub fn start_from(
         &self,
         rank: u64,
         what: &str,
-        bytes: &[u8],
+        bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
     ) -> Result<dappled_fabric::Pending, GraphError> {
         let tag = self.next(what, (what, "from", rank), String::new)?;
         let own = self.fabric().rank();
         if own != rank {
             return Ok(self.fabric().start(tag, Sends::new(), vec![(rank, None)]));
         }
-        let kept: Arc<Vec<u8>> = Arc::new(bytes.to_vec());
         let others = (0..self.fabric().size()).filter(|&peer| peer != own);
-        let sends: Sends = others.map(|peer| (peer, Payload::Kept(kept.clone()))).collect();
+        let sends: Sends = others.map(|peer| (peer, Payload::Kept(bytes.clone()))).collect();
         Ok(self.fabric().start(tag, sends, Vec::new()))
     }
 
