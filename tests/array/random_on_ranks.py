@@ -184,12 +184,30 @@ def held():
         yield "gathered"
 
 
+def parallel():
+    """Draws by their places: in pieces those that there are one by one, which are whole."""
+    programs = {
+        "random": lambda g, size: g.random(size),
+        "uniform": lambda g, size: g.uniform(-3, 10, size),
+        "normal": lambda g, size: g.normal(5, 0.1, size),
+        "exponential": lambda g, size: g.exponential(3, size),
+        "integers": lambda g, size: g.integers(-5, 2**62, size),
+    }
+    for name, program in programs.items():
+        one, many = (np.random.default_rng(4, parallel=True) for _ in range(2))
+        expected = [program(one, None) for _ in range(600 + 21 * 30)]
+        drawn = [program(many, 600), program(many, (21, 30))]
+        found = numpy.concatenate([numpy.asarray(part).ravel() for part in drawn])
+        if not numpy.array_equal(found, expected):
+            yield f"parallel {name}: {found} is not {expected}"
+
+
 def main():
     _drawing._CHUNK = 96
     np.config.fallback = "quiet"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = [text for table in (wrong, unusual, held) for text in table()]
+        found = [text for table in (wrong, unusual, held, parallel) for text in table()]
     print(*found[:20], f"{len(found)} differences", sep="\n") if np.comm.rank == 0 else None
     sys.exit(bool(found))
 
