@@ -174,3 +174,15 @@ def test_a_fold_and_a_write_take_no_more_memory_than_the_write():
         _write(state)
         _norm(state)
     assert dappled.memory_stats()["made"] == before
+
+
+def test_what_it_reads_may_be_lent_and_changed():
+    theirs, ours = (State(np, (150, 140), "d", 1, 1) for np in (numpy, dappled))
+    for state in (theirs, ours):
+        _write_from_both(state)
+    made = dappled.memory_stats()["made"]
+    lent = numpy.asarray(ours.w)
+    assert dappled.memory_stats()["made"] <= made + 1, "nothing is copied for it"
+    lent[...] = theirs.w[...] = 0
+    for name in ("u", "w", "old"):
+        assert _bytes(getattr(ours, name)) == _bytes(getattr(theirs, name)), name

@@ -214,7 +214,10 @@ impl Array {
         if node.layout.is_whole() && self.session().fabric().size() > 1 {
             return Ok(self.versions.lend(memory, true));
         }
-        // Two holders: the box and this function.
+        // Two holders: the box and this function. A write that waits may be one more.
+        if Arc::strong_count(&node) > 2 {
+            self.session().settle(&node)?;
+        }
         if Arc::strong_count(&node) > 2 && !self.versions.is_lent() {
             node = self.session().copy_of(&node, &memory)?;
             self.versions.replace(node.clone());
