@@ -46,6 +46,12 @@ def put(np: ModuleType, a: Any, at: Any, v: Any) -> None:
     a[at] = v
 
 
+def normal(np: ModuleType) -> Any:
+    """Normal numbers: one after the other, or each by its place."""
+    parallel = {"parallel": True} if np is dappled else {}
+    return np.random.default_rng(0, **parallel).normal(size=50_000_000)
+
+
 def timer(function: Function, np: ModuleType) -> timeit.Timer:
     """A timer of a function; what is pending at its end is computed within its time."""
     given = function.make(np)
@@ -85,6 +91,7 @@ FUNCTIONS = [
         lambda np, a: np.median(a, axis=0),
         2,
     ),
+    Function("parallel normal, 5e7", lambda np: [], normal, 4),
 ]
 
 

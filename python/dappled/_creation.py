@@ -175,6 +175,10 @@ def _like(made: Any, prototype: Any) -> Any:
     return made if made.distribution == wanted else made.redistribute(wanted)
 
 
+# Up to so many elements NumPy writes zeros and ones as fast.
+_SHORT = 1 << 20
+
+
 @native(numpy.eye)
 def eye(
     N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C", *, device: Any = None
@@ -182,6 +186,8 @@ def eye(
     kind = numpy.dtype(dtype)
     sizes = _sizes((N, N if M is None else M))
     if sizes is None or device or order not in _ORDERS or kind.kind not in NATIVE_KINDS:
+        return NotImplemented
+    if core.ranks() == 1 and math.prod(sizes) <= _SHORT:
         return NotImplemented
     rows, columns = (core.wrap(numpy.arange(size)) for size in sizes)
     # NumPy takes any `k` that Python takes as an index.

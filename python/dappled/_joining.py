@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 import numpy
 
+from dappled._array import core, ndarray
 from dappled._array import empty as empty_array
-from dappled._array import ndarray
 from dappled._creation import asarray
 from dappled._native import native
 
@@ -34,6 +35,9 @@ def concatenate(
 concat = concatenate
 
 
+_SHORT = 64  # elements of a row: shorter ones NumPy writes as fast
+
+
 @native(numpy.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     if not isinstance(a, ndarray) or not isinstance(repeats, int) or repeats < 0:
@@ -48,6 +52,8 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
         made = empty_array((*before, length, repeats, *after), a.dtype, "C")
         made[...] = a[(slice(None),) * (axis + 1) + (None,)]
         return made.reshape((*before, length * repeats, *after), copy=True)
+    if repeats * math.prod(after) < _SHORT:
+        return NotImplemented
     made = empty_array((*before, length * repeats, *after), a.dtype, "C")
     made.reshape((*before, length, repeats, *after))[...] = a[(slice(None),) * (axis + 1) + (None,)]
     return made
@@ -81,7 +87,8 @@ def _room(arrays: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
     if kind.itemsize == 0:  # a text whose length depends on the values
         return None
     columns = all(array.flags.f_contiguous and not array.flags.c_contiguous for array in arrays)
-    return empty_array(shape, kind, "F" if columns else "C")
+    here = core.unwritten(shape, kind) if core.ranks() == 1 and not columns else None
+    return empty_array(shape, kind, "F" if columns else "C") if here is None else here
 
 
 def _fits(arrays: list[Any], made: Any, shape: tuple[int, ...], casting: Any) -> bool:

@@ -46,8 +46,9 @@ class ParallelGenerator:
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         """Floats from `low` up to `high`."""
-        _finite("high - low", numpy.subtract(high, low))
-        return low + (high - low) * self._drawn("uniform", _common(size, low, high))
+        span = numpy.subtract(high, low, dtype=numpy.float64)
+        _finite("high - low", span)
+        return self._on_line("uniform", size, low, span)
 
     def standard_normal(self, size: Any = None, dtype: Any = numpy.float64) -> Any:
         """The normal distribution of mean 0 and variance 1."""
@@ -56,7 +57,7 @@ class ParallelGenerator:
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         """The normal distribution of a mean and a standard deviation."""
         _not_negative("scale", scale)
-        return loc + scale * self._drawn("normal", _common(size, loc, scale))
+        return self._on_line("normal", size, loc, scale)
 
     def standard_exponential(self, size: Any = None, dtype: Any = numpy.float64) -> Any:
         """The exponential distribution of mean 1."""
@@ -65,7 +66,7 @@ class ParallelGenerator:
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         """The exponential distribution of a mean."""
         _not_negative("scale", scale)
-        return scale * self._drawn("exponential", _common(size, scale))
+        return self._on_line("exponential", size, 0.0, scale)
 
     def integers(
         self,
@@ -82,7 +83,8 @@ class ParallelGenerator:
             raise TypeError(f"Unsupported dtype {dtype!r} for integers")
         _within(int(low), last, dtype)
         signed = (int(low) + 2**63) % 2**64 - 2**63
-        drawn = self._drawn("integers", size, signed, (last - int(low) + 1) % 2**64)
+        bounds = (signed, (last - int(low) + 1) % 2**64)
+        drawn = self._drawn("integers", size, bounds=bounds)
         return drawn.astype(dtype)
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
@@ -100,13 +102,18 @@ class ParallelGenerator:
 
     def _order(self, length: int) -> Any:
         # By the places of random numbers in their order: the same however they are sorted.
-        return self._drawn("integers", length, 0, 0).argsort(kind="stable")
+        return self._drawn("integers", length).argsort(kind="stable")
 
-    def _drawn(self, what: str, size: Any, low: int = 0, span: int = 0) -> Any:
+    def _on_line(self, what: str, size: Any, offset: Any, slope: Any) -> Any:
+        if numpy.ndim(offset) == numpy.ndim(slope) == 0:
+            return self._drawn(what, size, line=(float(offset), float(slope)))
+        return offset + slope * self._drawn(what, _common(size, offset, slope))
+
+    def _drawn(self, what: str, size: Any, **how: Any) -> Any:
         shape = () if size is None else tuple(size) if numpy.iterable(size) else (size,)
         if any(length < 0 for length in shape):
             raise ValueError("negative dimensions are not allowed")
-        drawn = core.random(what, self._seed, self._next, shape, low, span)
+        drawn = core.random(what, self._seed, self._next, shape, **how)
         self._next += math.prod(shape)
         return drawn[()] if size is None else drawn
 

@@ -105,6 +105,8 @@ def _elements(value: Any) -> Any:
 def _of_vectors(a: Any, b: Any) -> Any:
     """The sum of products, in the order of all sums: the same on any number of ranks."""
     kind = numpy.result_type(a.dtype, b.dtype)
+    if kind.char in "fdFD" and a._is_stored and b._is_stored:
+        return numpy.dot(core.unwrap(a).reshape(-1), core.unwrap(b).reshape(-1))
     if kind.kind == "b":
         return core.reduce(ufuncs["logical_and"](a, b), "logical_or", None)
     with numpy.errstate(all="ignore"):  # as NumPy's, it says nothing

@@ -52,9 +52,13 @@ def row_blocks(shape: tuple[int, ...]) -> Any:
     return Distribution(shape, "b" + "n" * (len(shape) - 1), nprocs=core.ranks())
 
 
-def from_rows(piece: Any, length: int) -> Any:
-    """Our array of so many rows, from those that this rank has in blocks of rows."""
-    return settled(core.from_piece(row_blocks((length, *piece.shape[1:])), solid(piece), True))
+def from_rows(piece: Any, length: int, fresh: bool = False) -> Any:
+    """Our array of so many rows, from those that this rank has in blocks of rows.
+
+    They are `fresh` if they are in C order in memory that nobody else has.
+    """
+    memory = piece if fresh else solid(piece)
+    return settled(core.from_piece(row_blocks((length, *piece.shape[1:])), memory, True))
 
 
 def solid(piece: Any) -> Any:
@@ -69,13 +73,14 @@ def lengths(piece: Any) -> Any:
     return numpy.array([numpy.frombuffer(one, numpy.int64)[0] for one in sent])
 
 
-def joined_rows(piece: Any) -> Any:
+def joined_rows(piece: Any, fresh: bool = False) -> Any:
     """Our array of the rows that ranks happen to have, in the order of the ranks."""
     bounds = numpy.concatenate([[0], numpy.cumsum(lengths(piece))])
     shape = (int(bounds[-1]), *piece.shape[1:])
     if not shape[0]:
         return core.wrap(numpy.empty(shape, piece.dtype))
-    return settled(core.from_piece(uneven(shape, bounds), solid(piece), True))
+    memory = piece if fresh else solid(piece)
+    return settled(core.from_piece(uneven(shape, bounds), memory, True))
 
 
 def uneven(shape: tuple[int, ...], bounds: Any) -> Any:

@@ -163,7 +163,7 @@ def _sample_sorted(row: Any, kind: Any) -> Any:
         while len(parts) > 1:
             pairs = itertools.zip_longest(parts[::2], parts[1::2])
             parts = [one if other is None else _both(one, other) for one, other in pairs]
-        return _rows.from_rows(parts[0], len(row))
+        return _rows.from_rows(parts[0], len(row), fresh=True)
     came = _rows.joined(parts)
     came.sort(kind="stable")  # which finds what is sorted already, and merges
     return _rows.from_rows(came, len(row))
@@ -187,7 +187,14 @@ def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
         return _sample_argsorted(row)
     if row.dtype.char not in _RANKED or not row.dtype.isnative:
         return NotImplemented
-    return core.wrap(core.argsort(plain(row)), True)
+    made, order = unwritten((len(row),), numpy.int64)
+    core.argsort(plain(row), _room(row), order)
+    return made
+
+
+def _room(values: Any) -> Any:
+    """The memory beside them that finding the order of values takes."""
+    return scratch((4 * len(values),), numpy.uint64)
 
 
 def _sample_argsorted(row: Any) -> Any:
@@ -197,7 +204,9 @@ def _sample_argsorted(row: Any) -> Any:
     ranges = core.divided(numpy.ascontiguousarray(values), first, *bounds(values, first))
     came = _rows.joined(_rows.sent("values to sort", [found for found, _ in ranges]))
     numbers = _rows.joined(_rows.sent("values to sort", [found for _, found in ranges]))
-    return _rows.joined_rows(core.argsort_numbered(came, numbers))
+    order = scratch((len(came),), numpy.int64)
+    core.argsort_numbered(came, numbers, _room(came), order)
+    return _rows.joined_rows(order, fresh=True)
 
 
 def _sorted_and_merged(piece: Any, first: int, length: int) -> Any:

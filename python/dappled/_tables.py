@@ -98,7 +98,7 @@ REBOUND = _words(
     array_equal array_equiv array_split atleast_1d atleast_2d atleast_3d average block clip
     column_stack copy corrcoef cov cross cumprod cumsum cumulative_prod
     cumulative_sum delete diag diagonal diff dsplit dstack ediff1d expand_dims fft.fftshift
-    fft.ifftshift fix flip fliplr flipud full_like gradient hsplit hstack imag indices
+    fft.ifftshift fix flip fliplr flipud full_like gradient hsplit hstack imag
     insert isclose iscomplex isneginf isposinf isreal kron linalg.matrix_norm
     linalg.multi_dot linalg.vector_norm matrix_transpose max meshgrid min moveaxis nan_to_num
     nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar
@@ -114,10 +114,11 @@ REBOUND = _words(
 REBOUND_ON_RANKS = _words(
     """
     asarray_chkfinite astype bartlett blackman diag_indices diagflat extract fft.fftfreq
-    fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d intersect1d isin
-    ix_ kaiser linalg.cond linalg.cross linalg.diagonal linalg.matmul linalg.matrix_power
-    linalg.matrix_rank linalg.matrix_transpose linalg.outer linalg.tensordot linalg.trace
-    linalg.vecdot linspace logspace mask_indices nanargmax nanargmin nanpercentile nanquantile
+    fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d indices
+    intersect1d isin ix_ kaiser linalg.cond linalg.cross linalg.diagonal linalg.matmul
+    linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.outer
+    linalg.tensordot linalg.trace linalg.vecdot
+    linspace logspace mask_indices nanargmax nanargmin nanpercentile nanquantile
     polyfit polynomial.chebyshev.chebval polynomial.chebyshev.chebval2d
     polynomial.chebyshev.chebval3d polynomial.hermite.hermval polynomial.hermite.hermval2d
     polynomial.hermite.hermval3d polynomial.hermite_e.hermeval polynomial.hermite_e.hermeval2d
@@ -134,20 +135,27 @@ REBOUND_ON_RANKS = _words(
 # they are given, call nothing, and their result is not much larger.
 _EACH = _words(
     """
-    all allclose amax amin angle any append argmax argmin argpartition argsort argwhere around
-    array_equal array_equiv average bincount can_cast choose clip column_stack compress
-    concatenate convolve copy corrcoef correlate count_nonzero cov cross cumprod cumsum
-    cumulative_prod cumulative_sum delete diag diff digitize dot dstack ediff1d extract
-    flatnonzero gradient histogram histogram_bin_edges hstack inner insert interp intersect1d
-    isclose isin iterable lexsort logspace max mean median min nan_to_num nanargmax nanargmin
-    nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile
-    nanstd nansum nanvar ndim nonzero partition percentile polyfit polyval prod ptp quantile
-    ravel_multi_index repeat result_type roll roots round searchsorted select setdiff1d
-    setxor1d shape sinc size sort stack std sum take take_along_axis tile trace trapezoid tril
-    tril_indices triu triu_indices union1d unique unique_all unique_counts unique_inverse
-    unique_values unravel_index unwrap var vdot vstack where fft.fftfreq fft.rfftfreq
-    linalg.cond linalg.cross linalg.eig linalg.eigvals linalg.matrix_norm linalg.matrix_power
-    linalg.matrix_rank linalg.multi_dot linalg.norm linalg.trace linalg.vector_norm
+    all allclose amax amin angle any argmax argmin argpartition argsort around can_cast clip
+    convolve copy correlate cumprod cumsum cumulative_prod cumulative_sum diag diff digitize
+    gradient histogram histogram_bin_edges interp intersect1d isclose isin iterable lexsort
+    logspace max mean median min nancumprod nancumsum nanmedian nanpercentile nanquantile ndim
+    percentile polyfit polyval prod ptp quantile ravel_multi_index result_type roots round
+    searchsorted select setdiff1d setxor1d shape sinc size sort std sum take take_along_axis
+    trapezoid tril_indices triu_indices union1d unique unique_all unique_counts unique_inverse
+    unique_values unravel_index unwrap var where fft.fftfreq fft.rfftfreq linalg.cond
+    linalg.cross linalg.eig linalg.eigvals linalg.matrix_power linalg.matrix_rank
+    linalg.multi_dot linalg.trace
+    """
+)
+
+# The same also where arrays are a little longer: nothing is gained by waiting or by threads.
+_LONGER = _words(
+    """
+    append argwhere array_equal array_equiv average bincount choose column_stack compress
+    concatenate corrcoef count_nonzero cov cross delete dot dstack ediff1d extract flatnonzero
+    hstack inner insert nan_to_num nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd
+    nansum nanvar nonzero pad partition repeat resize roll stack tile trace tril triu
+    vdot vstack linalg.matrix_norm linalg.norm linalg.vector_norm
     """
 )
 
@@ -158,6 +166,7 @@ _TOGETHER = _words("einsum kron linalg.outer linalg.tensordot outer tensordot")
 _WRITING = _words("copyto fill_diagonal place put put_along_axis putmask")
 SMALL = {
     **dict.fromkeys(_EACH, "each"),
+    **dict.fromkeys(_LONGER, "longer"),
     **dict.fromkeys(_TOGETHER, "together"),
     **dict.fromkeys(_WRITING, "written"),
 }
@@ -166,12 +175,13 @@ SMALL = {
 SMALL_METHODS = dict.fromkeys(
     _words(
         """
-        argpartition argsort choose compress cumprod cumsum dot nonzero repeat round searchsorted
-        take tobytes trace
+        argpartition argsort cumprod cumsum round searchsorted take
         """
     ),
     "each",
-) | dict.fromkeys(_words("partition put sort"), "written")
+)
+SMALL_METHODS |= dict.fromkeys(_words("choose compress dot nonzero repeat tobytes trace"), "longer")
+SMALL_METHODS |= dict.fromkeys(_words("partition put sort"), "written")
 
 # Functions that make arrays, and take `dist=`: where the result lies.
 CREATING = _words(

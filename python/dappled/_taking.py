@@ -18,7 +18,7 @@ from dappled._creation import asarray
 from dappled._large import is_large
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
-from dappled._threads import places, plain
+from dappled._threads import plain, unwritten
 
 _METHODS = "dappled.ndarray"
 
@@ -27,9 +27,11 @@ def _nonzero(a: Any) -> Any:
     if not isinstance(a, ndarray) or not a.ndim:
         return NotImplemented
     if is_large(a):
-        found = places(plain(a if a.dtype == bool else a != 0))
+        mask = plain(a if a.dtype == bool else a != 0)
+        made, found = unwritten((core.count_chosen(mask),), numpy.int64)
+        core.places(mask, found)
         if a.ndim == 1:
-            return (core.wrap(found, True),)
+            return (made,)
         return tuple(core.wrap(one.copy(), True) for one in numpy.unravel_index(found, a.shape))
     if not in_pieces(a) or not is_moved(a.dtype):
         return NotImplemented

@@ -63,6 +63,21 @@ def test_scalars_and_parameters_that_are_arrays():
     assert rng.exponential(np.ones((3, 1))).shape == (3, 1)
 
 
+LINES = {
+    "uniform": lambda rng, low, high: rng.uniform(low, high, (40, 2)),
+    "normal": lambda rng, mean, scale: rng.normal(mean, scale, (40, 2)),
+    "exponential": lambda rng, _, scale: rng.exponential(scale, (40, 2)),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_parameter_or_an_array_of_it(name):
+    for first, second in [(0, 1), (-2.5, 0.1), (numpy.uint8(1), numpy.float32(3)), (1e300, 1e300)]:
+        one = LINES[name](generator(), first, second)
+        many = LINES[name](generator(), np.array([first] * 2), np.array([second] * 2))
+        assert numpy.array_equal(one, many)
+
+
 def test_permutation_and_shuffle():
     order = generator().permutation(1000)
     assert numpy.array_equal(np.sort(order), numpy.arange(1000))

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use crate::buffer::{Reading, Writing};
 use crate::execute::Interpreter;
 use crate::lane::Lane;
+use crate::machine::Ahead;
 use crate::plan::{Plan, repeated};
 use crate::space::Space;
 use crate::{Buffer, Chosen, DType, Error, Program, View, is_injective, may_overlap};
@@ -63,6 +64,8 @@ pub(crate) struct Bound<'a> {
     pub shared: Vec<bool>,
     /// Which of the values count, where that is not all of them.
     pub chosen: Option<&'a Chosen>,
+    /// What writes an input while it is read.
+    pub ahead: Option<&'a Ahead<'a>>,
     /// How the run is done, found out when it starts.
     plan: OnceLock<Option<Arc<Plan>>>,
     _reading: Vec<Reading<'a>>,
@@ -98,6 +101,24 @@ impl<'a> Bound<'a> {
         Self::claimed(inputs, std::slice::from_ref(output))
     }
 
+    /// The same without outputs, where inputs in this buffer are written, by who holds it, each
+    /// element before it is read.
+    pub fn after(
+        program: &Program,
+        inputs: &[Operand<'a>],
+        written: &Buffer,
+        ahead: &'a Ahead<'a>,
+    ) -> Result<Self, Error> {
+        check_fit(program, inputs, &[])?;
+        let others: Vec<Operand<'a>> =
+            inputs.iter().filter(|input| !input.buffer.is_same(written)).copied().collect();
+        let (_writing, _reading) = claim(&others, &[])?;
+        let bases = inputs.iter().map(|operand| operand.buffer.as_ptr()).collect();
+        let (inputs, shared, plan) = (inputs.len(), Vec::new(), OnceLock::new());
+        let (chosen, ahead) = (None, Some(ahead));
+        Ok(Self { bases, inputs, shared, chosen, ahead, plan, _reading, _writing })
+    }
+
     fn claimed(inputs: &[Operand<'a>], outputs: &[Operand<'a>]) -> Result<Self, Error> {
         let (writing, reading) = claim(inputs, outputs)?;
         let shared = outputs.iter().map(|output| inputs.iter().any(|input| input.is_same(output)));
@@ -106,6 +127,7 @@ impl<'a> Bound<'a> {
             inputs: inputs.len(),
             shared: shared.collect(),
             chosen: None,
+            ahead: None,
             plan: OnceLock::new(),
             _reading: reading,
             _writing: writing,
@@ -144,7 +166,8 @@ impl<'a> Bound<'a> {
     /// written.
     pub fn read(&self, space: &Space, input: usize, indices: Range<usize>) -> Option<&[u8]> {
         let (lane, extent) = (self.input(space, input), space.extent(indices));
-        let start = lane.in_place(&extent).filter(|_| !self.has_outputs())?;
+        let start =
+            lane.in_place(&extent).filter(|_| !self.has_outputs() && self.ahead.is_none())?;
         // SAFETY: found contiguous and inside the buffer, which is claimed to be read for as long
         // as this lives.
         Some(unsafe { slice::from_raw_parts(start, extent.len() * lane.track.itemsize) })

@@ -21,6 +21,10 @@ const PARALLEL: usize = 1 << 17;
 /// Parts for each thread: more than one, so that a thread that was late does not delay all.
 const PARTS: usize = 4;
 
+/// Bytes of an operand that one operation goes over at once: nothing is to stay in the cache for the
+/// next one.
+const AT_ONCE: usize = 1 << 14;
+
 /// What runs a program.
 pub trait Engine: Send + Sync {
     /// Computes the outputs from the inputs. All have the same shape; an output may be the very
@@ -181,6 +185,16 @@ impl Interpreter {
         &self.program
     }
 
+    /// How many elements are best gone over at once, one operation at a time.
+    pub(crate) fn most(&self) -> usize {
+        let dtypes = self.program.inputs.iter().map(|dtype| dtype.itemsize());
+        let widest = dtypes.chain(self.steps.iter().map(|step| step.itemsize)).max();
+        match self.steps.len() {
+            0 | 1 => (AT_ONCE / widest.unwrap_or(1)).max(TILE),
+            _ => TILE,
+        }
+    }
+
     /// In how many parts large work is cut.
     pub(crate) fn parts(&self) -> usize {
         PARTS * rayon::current_num_threads()
@@ -203,7 +217,7 @@ impl Engine for Interpreter {
         let parts = if self.is_large(space.len()) { self.parts() } else { 1 };
         let in_registers = bound.shared.contains(&true) || space.deep > 1;
         let plan = bound.plan(self, &space).filter(|_| !in_registers);
-        let len = plan.map_or(TILE, |plan| plan.tile);
+        let len = plan.map_or_else(|| self.most(), |plan| plan.tile);
         let tiles = space.tiles(len);
         let part = tiles.left().div_ceil(parts);
         Ok(run_tiles(self, &bound, tiles, part))
@@ -214,7 +228,7 @@ impl Engine for Interpreter {
 fn run_tiles(code: &Interpreter, bound: &Bound<'_>, tiles: Tiles<'_>, part: usize) -> Raised {
     let run = |tiles: Tiles<'_>| {
         let mut machine = Machine::new(code, bound, tiles.space());
-        tiles.for_each(|tile| machine.run(tile));
+        machine.run_all(tiles);
         machine.take_raised()
     };
     share(tiles.in_parts(part), run).into_iter().fold(Raised::default(), Raised::join)

@@ -83,9 +83,10 @@ pub use overlap::{is_injective, may_overlap};
 pub use pool::in_fresh_pool;
 pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
-pub use random::{Draw, Stream, draw};
+pub use random::{Draw, Line, Stream, draw};
 pub use reduce::{
-    Extreme, Reduction, Runs, arg_reduce, reduce, reduce_chosen, sum, sum_parts, sum_parts_chosen,
+    Extreme, Reduction, Runs, Write, arg_reduce, reduce, reduce_chosen, reduce_written, sum,
+    sum_parts, sum_parts_chosen,
 };
 pub use scalar::Scalar;
 pub use scan::scan;

@@ -4,7 +4,6 @@ use crate::bind::Bound;
 use crate::kernels::{Bits, Variant, comparison, pack};
 use crate::machine::Machine;
 use crate::space::Space;
-use crate::tiles::TILE;
 use crate::{Flags, Interpreter, Raised};
 
 /// A program whose first output is true or false.
@@ -33,9 +32,10 @@ impl<'a> Mask<'a> {
             return Raised::default();
         }
         let work = |machine: &mut Machine<'_>| {
-            for (at, words) in words.chunks_mut(TILE / 64).enumerate() {
-                let start = start + at * TILE;
-                let truths = machine.value(start..length.min(start + TILE));
+            let most = machine.most_values();
+            for (at, words) in words.chunks_mut(most / 64).enumerate() {
+                let start = start + at * most;
+                let truths = machine.value(start..length.min(start + most));
                 pack(truths, words, Variant::chosen());
             }
         };

@@ -39,25 +39,6 @@ pub(crate) fn share<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Syn
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Does both, at the same time if there is a thread for it.
-pub(crate) fn pair<A: Send, B: Send>(
-    first: impl FnOnce() -> A + Send,
-    second: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    if rayon::current_thread_index().is_some() {
-        return rayon::join(first, second);
-    }
-    if rayon::current_num_threads() == 1 {
-        return (first(), second());
-    }
-    let mut other = None;
-    let own = rayon::in_place_scope(|scope| {
-        scope.spawn(|_| other = Some(second()));
-        first()
-    });
-    (own, other.expect("the scope waits for it"))
-}
-
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -76,7 +57,6 @@ mod tests {
                 assert_eq!(squares(), expected);
                 assert_eq!(pool.install(squares), expected);
             }
-            assert_eq!(pool.install(|| pair(|| 1, || 2)), pair(|| 1, || 2));
         }
     }
 }

@@ -44,6 +44,10 @@ impl Track {
     }
 }
 
+/// A row of fewer elements takes longer to find than to go over, where so many others are beside it.
+const FEW: usize = 16;
+const MANY: usize = 64;
+
 /// The common indices of all operands of a run. The last axis is that of the rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
@@ -53,6 +57,8 @@ pub(crate) struct Space {
     pub deep: usize,
     /// Is no more than a part of one row gone over at once?
     pub in_rows: bool,
+    /// Are its rows along another axis than those of the array that it is in the order of?
+    pub across: bool,
 }
 
 impl Space {
@@ -68,6 +74,7 @@ impl Space {
             tracks: tracks.collect(),
             deep: 1,
             in_rows: false,
+            across: false,
         };
         space.merge_axes();
         space
@@ -81,7 +88,8 @@ impl Space {
             itemsize: view.dtype.itemsize(),
         });
         let shape = axes.iter().map(|&axis| views[0].shape[axis]).collect();
-        let mut space = Self { shape, tracks: tracks.collect(), deep: 1, in_rows: false };
+        let mut space =
+            Self { shape, tracks: tracks.collect(), deep: 1, in_rows: false, across: false };
         space.merge_axes();
         space
     }
@@ -95,9 +103,12 @@ impl Space {
         axes.sort_by_key(|&axis| std::cmp::Reverse(views[leader].strides[axis].unsigned_abs()));
         let tracks = views.iter().map(|view| along(view, views[leader], &axes)).collect();
         let shape = axes.iter().map(|&axis| views[leader].shape[axis]).collect();
-        let mut space = Self { shape, tracks, deep: 1, in_rows: false };
+        let mut space = Self { shape, tracks, deep: 1, in_rows: false, across: false };
         space.merge_axes();
-        space.go_by_blocks();
+        match space.has_short_rows() {
+            true => space.go_across(),
+            false => space.go_by_blocks(),
+        }
         space
     }
 
@@ -108,7 +119,7 @@ impl Space {
             Track { offset: view.offset as isize, strides: smallvec![itemsize as isize], itemsize }
         };
         let tracks = views.iter().map(track).collect();
-        Self { shape: smallvec![views[0].len()], tracks, deep: 1, in_rows: false }
+        Self { shape: smallvec![views[0].len()], tracks, deep: 1, in_rows: false, across: false }
     }
 
     pub fn len(&self) -> usize {
@@ -145,6 +156,24 @@ impl Space {
             self.shape.push(1);
             self.tracks.iter_mut().for_each(|track| track.strides.push(0));
         }
+    }
+
+    /// Are its rows a few elements, with many of them beside each other?
+    fn has_short_rows(&self) -> bool {
+        self.row() < FEW && self.shape.iter().any(|&length| length >= MANY)
+    }
+
+    /// Makes the longest axis that of the rows.
+    fn go_across(&mut self) {
+        let (longest, last) = (self.longest_axis(), self.shape.len());
+        self.shape[longest..last].rotate_left(1);
+        self.tracks.iter_mut().for_each(|track| track.strides[longest..last].rotate_left(1));
+        self.across = true;
+    }
+
+    fn longest_axis(&self) -> usize {
+        let axes = 0..self.shape.len();
+        axes.max_by_key(|&axis| self.shape[axis]).expect("at least one axis")
     }
 
     /// Where an operand is contiguous along another axis than the rows, as one that is transposed

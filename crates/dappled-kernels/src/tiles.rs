@@ -43,13 +43,22 @@ pub(crate) struct Tiles<'a> {
     len: usize,
 }
 
-/// An extent that nobody else holds: neither `Copy` nor `Clone`, and made by [`Tiles`] only.
+/// An extent that nobody else holds: neither `Copy` nor `Clone`, and made by [`Tiles`], or
+/// by who can tell.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Tile(Extent);
 
 impl Tile {
     pub fn extent(&self) -> &Extent {
         &self.0
+    }
+
+    /// These indices.
+    ///
+    /// # Safety
+    /// Nobody else holds them.
+    pub unsafe fn own(space: &Space, indices: Range<usize>) -> Self {
+        Self(space.extent(indices))
     }
 
     /// It in smaller ones.
@@ -68,6 +77,12 @@ impl<'a> Tiles<'a> {
     /// How many are left, those that are not to be parted counted as one.
     pub fn left(&self) -> usize {
         self.numbers.len()
+    }
+
+    /// The rows that they are, where each is a whole one and gone over by itself.
+    pub fn rows(&self) -> Option<Range<usize>> {
+        let whole = self.in_row == 1 && self.space.row() >= SHORT_ROW && self.space.deep == 1;
+        whole.then(|| self.numbers.clone())
     }
 
     /// The indices of number `at` of those that are left, where none are gone over together.

@@ -14,6 +14,7 @@ pub mod histogram;
 pub mod merge;
 pub mod order;
 pub mod put;
+mod radix;
 pub mod rank;
 pub mod receive;
 pub mod route;

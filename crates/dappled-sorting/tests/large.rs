@@ -30,8 +30,20 @@ fn floats(seed: u64, length: usize) -> Vec<f64> {
     numbers(seed, length).into_iter().map(special).collect()
 }
 
-fn keys(values: &[f64]) -> Vec<u64> {
-    values.iter().map(|value| value.key()).collect()
+/// The places in order, and numbers from large on that fall.
+fn is_ordered<T: Key>(values: &[T]) {
+    let (length, mut room) = (values.len(), vec![0; rank::ROOM * values.len()]);
+    let mut expected: Vec<i64> = (0..length as i64).collect();
+    expected.sort_by_key(|&place| values[place as usize].key());
+    let mut order = vec![0; length];
+    rank::argsort(values, &mut room, &mut order);
+    assert_eq!(order, expected);
+    for largest in [u32::MAX.into(), 1 << 40] {
+        let numbers: Vec<i64> = (0..length as i64).map(|at| largest - at).collect();
+        expected.sort_by_key(|&place| (values[place as usize].key(), -place));
+        rank::argsort_numbered(values, &numbers, &mut room, &mut order);
+        assert!(order.iter().map(|number| largest - number).eq(expected.iter().copied()));
+    }
 }
 
 proptest! {
@@ -152,14 +164,12 @@ proptest! {
     }
 
     #[test]
-    fn the_order_is_stable(seed: u64, length in 0..MOST) {
+    fn the_order_is_stable(seed: u64, length in 0..MOST, spread: bool) {
         let values = floats(seed, length);
-        let mut order = vec![0; length];
-        rank::argsort(&values, &mut order);
-        let keys = keys(&values);
-        let mut expected: Vec<i64> = (0..length as i64).collect();
-        expected.sort_by_key(|&place| keys[place as usize]);
-        prop_assert_eq!(order, expected);
+        is_ordered(&values);
+        // Narrow ones, alike or all different.
+        let whole = |number: u64| if spread { number as i32 } else { (number % 7) as i32 };
+        is_ordered(&numbers(seed, length).into_iter().map(whole).collect::<Vec<_>>());
     }
 
     #[test]

@@ -39,12 +39,14 @@ impl Finder {
         }
     }
 
-    /// The best of some values, the first of which has the place `start`.
-    pub fn best(&self, values: &[u8], start: usize) -> Record {
-        let mut record = Record::default();
+    /// The best of some values, the first of which has the place `start`, and of those before.
+    pub fn best(&self, values: &[u8], start: usize, before: Option<Record>) -> Record {
+        let mut record = before.unwrap_or_default();
+        let known: &[u8] = if before.is_some() { &[1] } else { &[] };
         // SAFETY: compiled for no newer CPU than the one at hand.
-        unsafe { (self.best)(&[values], bytes_of_mut(&mut record)) };
-        record[0] += start as u64;
+        unsafe {
+            (self.best)(&[values, bytes_of(&[start as u64]), known], bytes_of_mut(&mut record))
+        };
         record
     }
 
@@ -73,21 +75,36 @@ fn is_better<O: BinaryOp<T, Out = T>, T: Arithmetic>(value: T, best: T) -> bool 
 struct Best<O, T>(PhantomData<(O, T)>);
 
 impl<O: BinaryOp<T, Out = T>, T: Arithmetic> Loop for Best<O, T> {
-    /// Twice over a tile: to find the value, then its place. That is two vector loops, where one
-    /// loop would wait for each comparison.
+    /// Twice over a tile: to find the value, then its place, if that is wanted. That is two vector
+    /// loops, where one loop would wait for each comparison.
     #[inline(always)]
     fn run(args: &[&[u8]], out: &mut [u8]) {
-        let values = typed::<T>(args[0]);
-        let best = fold::<O, T>(values);
-        let place = match best.equal(best) {
-            true => values.iter().position(|value| value.equal(best)),
-            false => values.iter().position(|value| !value.equal(*value)),
-        };
+        let (values, start) = (typed::<T>(args[0]), typed::<u64>(args[1])[0]);
         let (at, value) = out.split_at_mut(8);
-        typed_mut::<u64>(at)[0] = place.expect("one of the values") as u64;
-        value[..size_of::<T>()].copy_from_slice(bytes_of(&[best]));
+        let (best, value) = (fold::<O, T>(values), &mut value[..size_of::<T>()]);
+        if !args[2].is_empty() && !is_better::<O, T>(best, typed::<T>(value)[0]) {
+            return;
+        }
+        let place = match best.equal(best) {
+            true => place_of(values, |value| value.equal(best)),
+            false => place_of(values, |value| !value.equal(value)),
+        };
+        typed_mut::<u64>(at)[0] = start + place as u64;
+        value.copy_from_slice(bytes_of(&[best]));
     }
 }
+
+/// The first of some values that is so, where one is: looked for in blocks, without a branch in each.
+#[inline(always)]
+fn place_of<T: Copy>(values: &[T], is_so: impl Fn(T) -> bool) -> usize {
+    let has = |block: &&[T]| block.iter().fold(false, |found, &value| found | is_so(value));
+    let before = values.chunks(BLOCK).take_while(|block| !has(block)).count() * BLOCK;
+    let within = values[before..].iter().position(|&value| is_so(value));
+    before + within.expect("one of the values")
+}
+
+/// Values that are looked through at once.
+const BLOCK: usize = 32;
 
 /// The best of some values, in eight lanes where there are as many.
 #[inline(always)]

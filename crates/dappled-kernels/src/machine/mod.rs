@@ -1,5 +1,6 @@
 //! One thread's registers: runs a program over one tile, one operation at a time.
 
+mod ahead;
 mod near;
 mod over;
 mod rows;
@@ -9,6 +10,8 @@ mod straight;
 use std::ops::Range;
 use std::slice;
 
+pub(crate) use self::ahead::Ahead;
+use self::ahead::Writer;
 use self::near::Near;
 pub(crate) use self::rows::Rows;
 use self::straight::Straight;
@@ -21,6 +24,9 @@ use crate::slot::{self, Slot};
 use crate::space::{Extent, Space};
 use crate::tiles::{TILE, Tile};
 use crate::{Flags, Folded, Raised};
+
+/// Values that are asked for at once, at most: they stay in the first cache.
+const LONG: usize = 4 * TILE;
 
 /// What one thread needs to run an interpreted program.
 pub(crate) struct Machine<'a> {
@@ -53,6 +59,8 @@ pub(crate) struct Machine<'a> {
     between: Flags,
     /// Chosen values.
     near: Near,
+    /// Who writes what is read, before it is.
+    writer: Option<Box<Writer<'a>>>,
 }
 
 impl<'a> Machine<'a> {
@@ -63,6 +71,7 @@ impl<'a> Machine<'a> {
         let blocks = if space.deep > 1 { vec![None; in_place.len()] } else { Vec::new() };
         let gathered = vec![None; in_place.len()];
         let filled = vec![0; code.program.first_result()];
+        let writer = bound.ahead.map(Writer::new);
         status::clear();
         Self {
             code,
@@ -81,6 +90,7 @@ impl<'a> Machine<'a> {
             calm: true,
             between: Flags::NONE,
             near: Near::default(),
+            writer,
         }
     }
 
@@ -115,7 +125,7 @@ impl<'a> Machine<'a> {
         let len = tile.extent().len();
         match self.usable_plan(len) {
             Some(plan) => self.run_stages(plan, tile),
-            None if len > TILE => {
+            None if len > self.code.most() => {
                 tile.parts(self.space, TILE).for_each(|part| self.run_steps(part))
             }
             None => self.run_steps(tile),
@@ -140,8 +150,15 @@ impl<'a> Machine<'a> {
         if let Some(chosen) = self.bound.chosen {
             return self.chosen(chosen, indices);
         }
+        self.write_ahead(&indices);
         let extent = self.space.extent(indices);
         self.value_at(&extent)
+    }
+
+    /// How many values are best asked for at once.
+    pub fn most_values(&self) -> usize {
+        // One loop that does all needs one register.
+        if self.straight.is_some() { LONG } else { self.code.most() }
     }
 
     fn value_at(&mut self, extent: &Extent) -> &[u8] {

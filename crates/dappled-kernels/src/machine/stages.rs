@@ -54,7 +54,7 @@ impl<'a> Machine<'a> {
 
     /// If the CPU has raised a flag, computes the tile again to find the steps. Before anything is
     /// stored over an input.
-    fn attribute_stages(&mut self, plan: &Plan, extent: &Extent) {
+    pub(super) fn attribute_stages(&mut self, plan: &Plan, extent: &Extent) {
         if !status::is_raised() {
             return;
         }

@@ -6,10 +6,11 @@ use smallvec::SmallVec;
 use super::Machine;
 use crate::bind::Bound;
 use crate::execute::Interpreter;
+use crate::kernels::status;
 use crate::lane::Lane;
 use crate::plan::{LoopStage, Plan, Read, Stage, Write};
 use crate::space::{Extent, Run, Space};
-use crate::tiles::{SHORT_ROW, Tile};
+use crate::tiles::{SHORT_ROW, Tile, Tiles};
 
 /// Where a loop's operands are in every tile.
 pub(super) struct Straight<'a> {
@@ -33,6 +34,17 @@ impl Line<'_> {
         match self {
             Self::Row(lane) => lane.start(run),
             Self::One(start) => *start,
+        }
+    }
+
+    /// How far it is from row to row.
+    fn step(&self) -> Option<isize> {
+        match self {
+            Self::Row(lane) => match lane.track.strides[..] {
+                [step, _] => Some(step),
+                _ => None,
+            },
+            Self::One(_) => Some(0),
         }
     }
 }
@@ -79,6 +91,15 @@ impl<'a> Straight<'a> {
         self.reads.iter().map(|line| line.start(run)).collect()
     }
 
+    /// Where all operands are in the first of some rows, and how far it is from row to row; None where
+    /// rows do not lie on one line.
+    fn rows(&self, first: Run) -> Option<(Operands, SmallVec<[isize; 16]>)> {
+        let writes = self.writes.as_ref()?;
+        let lines = || self.reads.iter().chain(writes);
+        let steps = lines().map(Line::step).collect::<Option<_>>()?;
+        Some((lines().map(|line| line.start(first)).collect(), steps))
+    }
+
     /// Can it do these indices?
     fn fits(&self, extent: &Extent) -> bool {
         extent.first.len == extent.len() && extent.len() >= self.stage.code.least()
@@ -86,6 +107,37 @@ impl<'a> Straight<'a> {
 }
 
 impl Machine<'_> {
+    /// Computes all tiles into the outputs.
+    pub fn run_all(&mut self, tiles: Tiles<'_>) {
+        let left = self.run_rows(tiles);
+        left.for_each(|tile| self.run(tile));
+    }
+
+    /// Computes as many of the tiles as are rows on which nothing is signalled, and gives the others.
+    fn run_rows<'t>(&mut self, tiles: Tiles<'t>) -> Tiles<'t> {
+        let (Some(rows), Some(straight)) = (tiles.rows(), &self.straight) else { return tiles };
+        let (stage, len) = (straight.stage, self.space.row());
+        let first = Run { row: rows.start, column: 0, len };
+        let Some((mut operands, steps)) = straight.rows(first) else { return tiles };
+        let Some(plan) = self.usable_plan(len).filter(|_| len >= stage.code.least()) else {
+            return tiles;
+        };
+        for row in rows.clone() {
+            // SAFETY: pointers to as many elements as the row has, in each operand, or to one element
+            // where it is repeated: inside claimed buffers, or constants. Only the holder of the
+            // tiles writes the outputs, which are no inputs.
+            unsafe { stage.code.call(&operands, len) };
+            if status::is_raised() {
+                self.attribute_stages(plan, &self.space.extent(row * len..(row + 1) * len));
+                return tiles.split(row + 1 - rows.start).1;
+            }
+            for (operand, &step) in operands.iter_mut().zip(&steps) {
+                *operand = operand.wrapping_offset(step);
+            }
+        }
+        tiles.split(rows.len()).1
+    }
+
     /// Computes a tile into its outputs; false, with nothing done, where that is not so simple.
     pub(super) fn run_straight(&mut self, tile: &mut Tile) -> bool {
         let extent = tile.extent();

@@ -2,17 +2,17 @@
 
 use super::Again;
 
-/// A distribution of random numbers.
+/// A distribution of random numbers, and for floats what becomes of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Draw {
     /// Floats from 0 up to, and without, 1.
-    Uniform,
+    Uniform(Line),
     /// The same in float32.
     UniformFloat32,
     /// The normal distribution of mean 0 and variance 1.
-    Normal,
+    Normal(Line),
     /// The exponential distribution of mean 1.
-    Exponential,
+    Exponential(Line),
     /// Integers from `low` on, `span` of them; all 2^64 of them if that is 0.
     Integers {
         /// The least.
@@ -20,6 +20,34 @@ pub enum Draw {
         /// How many there are.
         span: u64,
     },
+}
+
+/// A straight line: what each draw becomes while it is at hand.
+///
+/// ```
+/// assert_eq!(dappled_kernels::Line::new(1.0, 2.0).at(3.0), 7.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Line {
+    // As bits, for ranks compare what they draw.
+    offset: u64,
+    slope: u64,
+}
+
+impl Line {
+    /// The line that leaves draws as they are.
+    pub const ITSELF: Self = Self { offset: 0, slope: 1.0_f64.to_bits() };
+
+    /// The line of this slope through `offset` at 0.
+    pub fn new(offset: f64, slope: f64) -> Self {
+        Self { offset: offset.to_bits(), slope: slope.to_bits() }
+    }
+
+    /// Where the line is at `x`.
+    #[inline(always)]
+    pub fn at(self, x: f64) -> f64 {
+        f64::from_bits(self.offset) + f64::from_bits(self.slope) * x
+    }
 }
 
 /// The 53 upper bits, as a fraction.

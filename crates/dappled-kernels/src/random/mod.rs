@@ -8,7 +8,7 @@ mod draw;
 mod philox;
 mod ziggurat;
 
-pub use draw::Draw;
+pub use draw::{Draw, Line};
 pub use philox::Stream;
 
 use std::ops::Range;
@@ -27,10 +27,10 @@ const SHARE: usize = 1 << 15;
 /// Fills memory with these draws, range after range, on all threads.
 ///
 /// ```
-/// use dappled_kernels::{Buffer, Draw, Stream, draw};
+/// use dappled_kernels::{Buffer, Draw, Line, Stream, draw};
 /// let (all, part) = (Buffer::zeroed(80), Buffer::zeroed(16));
-/// draw(Draw::Normal, Stream::new([1, 2, 3]), &[0..10], &all)?;
-/// draw(Draw::Normal, Stream::new([1, 2, 3]), &[2..3, 7..8], &part)?;
+/// draw(Draw::Normal(Line::ITSELF), Stream::new([1, 2, 3]), &[0..10], &all)?;
+/// draw(Draw::Normal(Line::ITSELF), Stream::new([1, 2, 3]), &[2..3, 7..8], &part)?;
 /// let all = all.to_vec::<f64>();
 /// assert_eq!(part.to_vec::<f64>(), [all[2], all[7]]);
 /// # Ok::<(), dappled_kernels::Error>(())
@@ -38,10 +38,14 @@ const SHARE: usize = 1 << 15;
 pub fn draw(draw: Draw, stream: Stream, ranges: &[Range<u64>], out: &Buffer) -> Result<(), Error> {
     let mut bytes = out.write()?;
     match draw {
-        Draw::Uniform => fill(stream, ranges, &mut bytes, |word, _| draw::uniform(word)),
+        Draw::Uniform(line) => {
+            fill(stream, ranges, &mut bytes, |word, _| line.at(draw::uniform(word)));
+        }
         Draw::UniformFloat32 => fill(stream, ranges, &mut bytes, |word, _| draw::uniform_f32(word)),
-        Draw::Normal => fill(stream, ranges, &mut bytes, ziggurat::NORMAL.drawer()),
-        Draw::Exponential => fill(stream, ranges, &mut bytes, ziggurat::EXPONENTIAL.drawer()),
+        Draw::Normal(line) => fill(stream, ranges, &mut bytes, ziggurat::NORMAL.drawer(line)),
+        Draw::Exponential(line) => {
+            fill(stream, ranges, &mut bytes, ziggurat::EXPONENTIAL.drawer(line));
+        }
         Draw::Integers { low, span } => {
             fill(stream, ranges, &mut bytes, draw::integers(low, span));
         }
@@ -53,7 +57,7 @@ impl Draw {
     /// What it gives.
     pub fn dtype(self) -> DType {
         match self {
-            Draw::Uniform | Draw::Normal | Draw::Exponential => DType::Float64,
+            Draw::Uniform(_) | Draw::Normal(_) | Draw::Exponential(_) => DType::Float64,
             Draw::UniformFloat32 => DType::Float32,
             Draw::Integers { .. } => DType::Int64,
         }

@@ -44,9 +44,9 @@ fn normal_below(x: f64) -> f64 {
 #[test]
 fn distributions() {
     let of = |what| first::<f64>(what, COUNT);
-    assert!(distance(of(Draw::Uniform), |x| x) < 2.2);
-    assert!(distance(of(Draw::Normal), normal_below) < 2.2);
-    assert!(distance(of(Draw::Exponential), |x| 1.0 - (-x).exp()) < 2.2);
+    assert!(distance(of(Draw::Uniform(Line::ITSELF)), |x| x) < 2.2);
+    assert!(distance(of(Draw::Normal(Line::ITSELF)), normal_below) < 2.2);
+    assert!(distance(of(Draw::Exponential(Line::ITSELF)), |x| 1.0 - (-x).exp()) < 2.2);
     let floats = first::<f32>(Draw::UniformFloat32, COUNT);
     assert!(floats.iter().all(|&x| (0.0..1.0).contains(&x)));
     assert!(distance(floats.iter().map(|&x| f64::from(x)).collect(), |x| x) < 2.2);
@@ -54,14 +54,46 @@ fn distributions() {
 
 #[test]
 fn tails() {
-    let normal = first::<f64>(Draw::Normal, COUNT);
-    for edge in [3.0, 3.7, 4.2] {
+    let normal = first::<f64>(Draw::Normal(Line::ITSELF), COUNT);
+    for edge in [2.0, 3.0, 3.6, 3.7, 4.2] {
         let expected = 2.0 * normal_below(-edge) * COUNT as f64;
         let found = normal.iter().filter(|x| x.abs() > edge).count() as f64;
         assert!((found - expected).abs() < 4.0 * expected.sqrt(), "{edge}: {found} {expected}");
     }
     let negative = normal.iter().filter(|&&x| x < 0.0).count() as f64;
     assert!((negative - COUNT as f64 / 2.0).abs() < 2.0 * (COUNT as f64).sqrt());
+}
+
+/// Means of powers, and of products with what stands near: 5 times their deviation is passed once
+/// in a million seeds, and this is one seed.
+#[test]
+fn moments_and_neighbours() {
+    let normal = first::<f64>(Draw::Normal(Line::ITSELF), COUNT);
+    let mean = |of: &mut dyn Iterator<Item = f64>| of.sum::<f64>() / COUNT as f64;
+    let near = |found: f64, expected: f64, variance: f64| {
+        assert!((found - expected).abs() < 5.0 * (variance / COUNT as f64).sqrt(), "{found}");
+    };
+    for (power, expected, variance) in
+        [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)]
+    {
+        near(mean(&mut normal.iter().map(|x| x.powi(power))), expected, variance);
+    }
+    for apart in [1, 2, 3, 4, 8, 16, 512, SHARE] {
+        near(mean(&mut normal.iter().zip(&normal[apart..]).map(|(x, y)| x * y)), 0.0, 1.0);
+        let squares =
+            normal.iter().zip(&normal[apart..]).map(|(x, y)| (x * x - 1.0) * (y * y - 1.0));
+        near(mean(&mut { squares }), 0.0, 4.0);
+    }
+}
+
+#[test]
+fn on_a_line() {
+    let line = Line::new(-3.0, 0.1);
+    for of in [Draw::Uniform, Draw::Normal, Draw::Exponential] {
+        let on_line = first::<f64>(of(line), 1000);
+        let expected = first::<f64>(of(Line::ITSELF), 1000).into_iter().map(|x| -3.0 + 0.1 * x);
+        assert!(on_line.into_iter().eq(expected));
+    }
 }
 
 #[test]
@@ -93,7 +125,8 @@ fn integers_are_fair() {
 
 #[test]
 fn however_they_are_cut() {
-    let whats = [Draw::Uniform, Draw::Normal, Draw::Exponential];
+    let whats =
+        [Draw::Uniform(Line::ITSELF), Draw::Normal(Line::ITSELF), Draw::Exponential(Line::ITSELF)];
     for what in whats {
         let all = first::<f64>(what, 100_000);
         for cut in [1, 2, 511, 512, 513, 32_768, 99_999] {

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::Again;
-use super::draw::uniform;
+use super::draw::{Line, uniform};
 
 const LAYERS: usize = 256;
 
@@ -93,14 +93,14 @@ impl Ziggurat {
         }
     }
 
-    /// How words become draws.
-    pub(super) fn drawer(&self) -> impl Fn(u64, Again) -> f64 + '_ {
+    /// How words become draws, and these what a line makes of them.
+    pub(super) fn drawer(&self, line: Line) -> impl Fn(u64, Again) -> f64 + '_ {
         move |word, again| {
             let (layer, steps) = (word as usize % LAYERS, word >> 12);
             let x = steps as f64 * self.widths[layer];
             let x = if steps < self.inside[layer] { x } else { self.rare(word, again) };
             let negative = self.density.is_symmetric && word & 256 != 0;
-            f64::from_bits(x.to_bits() | u64::from(negative) << 63)
+            line.at(f64::from_bits(x.to_bits() | u64::from(negative) << 63))
         }
     }
 

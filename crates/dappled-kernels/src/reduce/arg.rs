@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use super::block::joined;
 use super::parts::PART;
 use super::{check_shape, shape_of, write_in_order};
 use crate::bind::{Bound, Operand};
 use crate::kernels::{Finder, Record, Variant};
 use crate::machine::Machine;
+use crate::share::share;
 use crate::slot::Slot;
 use crate::space::Space;
 use crate::tiles::TILE;
@@ -56,7 +58,7 @@ pub fn arg_reduce(
         let bound = Bound::new(&code.program, inputs, &[])?;
         let space = &Bound::space_along(inputs, &axes);
         let search = Search { code, bound: &bound, space, finder, len, inner };
-        Ok(search.share(0, 0, places).steps)
+        Ok(search.share(places).steps)
     })
 }
 
@@ -76,35 +78,33 @@ impl<'a> Search<'a> {
         Machine::with(self.code, self.bound, self.space, Flags::NONE, work)
     }
 
-    /// Finds so many places of a block, from a column on, or of several whole blocks.
-    fn share(self, block: usize, column: usize, places: &mut [u8]) -> Folded {
+    /// Finds the places of all blocks.
+    fn share(self, places: &mut [u8]) -> Folded {
         let count = places.len() / 8;
-        let blocks = count / self.inner;
-        let large = count * self.len > PART;
-        if blocks > 1 && large {
-            let (left, right) = places.split_at_mut(blocks / 2 * self.inner * 8);
-            let (left, right) = rayon::join(
-                || self.share(block, 0, left),
-                || self.share(block + blocks / 2, 0, right),
-            );
-            left.join(right)
-        } else if self.inner == 1 {
-            self.lines(block, places)
-        } else if blocks > 1 {
-            let each = places.chunks_exact_mut(self.inner * 8).enumerate();
-            let each = each.map(|(at, places)| self.rows(block + at, 0, places));
-            each.reduce(Folded::join).unwrap_or_default()
-        } else if count >= 2 * TILE && large {
-            let middle = count / 2 / 64 * 64;
-            let (left, right) = places.split_at_mut(middle * 8);
-            let (left, right) = rayon::join(
-                || self.share(block, column, left),
-                || self.share(block, column + middle, right),
-            );
-            left.join(right)
-        } else {
-            self.rows(block, column, places)
+        if count * self.len <= PART {
+            return self.some(0, 0, places);
         }
+        let parts = self.code.parts();
+        let blocks = count / self.inner;
+        if blocks > 1 {
+            let each = blocks.div_ceil(parts);
+            let parts = places.chunks_mut(each * self.inner * 8).enumerate();
+            let part = |(at, places): (usize, &mut [u8])| self.some(at * each, 0, places);
+            return joined(share(parts.collect(), part));
+        }
+        let each = count.div_ceil(parts).next_multiple_of(64).max(TILE);
+        let parts = places.chunks_mut(each * 8).enumerate();
+        let part = |(at, places): (usize, &mut [u8])| self.some(0, at * each, places);
+        joined(share(parts.collect(), part))
+    }
+
+    /// Finds so many places of a block, from a column on, or of several whole blocks.
+    fn some(self, block: usize, column: usize, places: &mut [u8]) -> Folded {
+        if self.inner == 1 {
+            return self.lines(block, places);
+        }
+        let each = places.chunks_mut(self.inner * 8).enumerate();
+        joined(each.map(|(at, places)| self.rows(block + at, column, places)).collect())
     }
 
     /// Blocks whose rows are single values.
@@ -119,24 +119,28 @@ impl<'a> Search<'a> {
         self.with_machine(work).1
     }
 
-    /// The best of a range, its halves on different threads where it is large.
+    /// The best of a range, its parts on different threads where it is large.
     fn line(&self, machine: &mut Machine<'_>, range: Range<usize>) -> Record {
         if range.len() > PART {
-            return machine.aside(|| self.halves(range));
+            return machine.aside(|| self.long_line(range));
         }
-        let tiles = range.clone().step_by(TILE).map(|start| start..range.end.min(start + TILE));
-        let bests = tiles.map(|tile| {
+        let most = machine.most_values();
+        let tiles = range.clone().step_by(most).map(|start| start..range.end.min(start + most));
+        let better = |best: Option<Record>, tile: Range<usize>| {
             let start = tile.start;
-            self.finder.best(machine.value(tile), start)
-        });
-        bests.reduce(|left, right| self.finder.join(left, right)).expect("not empty")
+            Some(self.finder.best(machine.value(tile), start, best))
+        };
+        tiles.fold(None, better).expect("not empty")
     }
 
-    fn halves(&self, range: Range<usize>) -> (Record, Folded) {
-        let middle = range.start + range.len() / 2;
-        let half = |range| self.with_machine(|machine| self.line(machine, range));
-        let (left, right) = rayon::join(|| half(range.start..middle), || half(middle..range.end));
-        (self.finder.join(left.0, right.0), left.1.join(right.1))
+    fn long_line(&self, range: Range<usize>) -> (Record, Folded) {
+        let parts = range.clone().step_by(PART).map(|start| start..range.end.min(start + PART));
+        let part = |range| self.with_machine(|machine| self.line(machine, range));
+        let found = share(parts.collect(), part).into_iter();
+        let join = |left: (Record, Folded), right: (Record, Folded)| {
+            (self.finder.join(left.0, right.0), left.1.join(right.1))
+        };
+        found.reduce(join).expect("not empty")
     }
 
     /// Some columns of a block, a tile of them at a time.

@@ -6,7 +6,7 @@ use super::order::{Level, Order};
 use super::parts::{PART, Parts, Summary};
 use crate::kernels::Cuts;
 use crate::machine::Machine;
-use crate::share::pair;
+use crate::share::share;
 use crate::slot::Slot;
 use crate::{Fold, Folded};
 
@@ -120,38 +120,49 @@ enum Cut {
 impl Work<'_> {
     /// Folds a block into its accumulators, on as many threads as it is worth.
     pub fn share(self, block: Block, accs: &mut [u8]) -> Folded {
-        match self.cut(&block) {
+        let mut parts = Vec::new();
+        self.apart(block, accs, &mut parts);
+        joined(share(parts, |(block, accs)| self.part(block, accs)))
+    }
+
+    /// Parts of a block that have their own accumulators.
+    fn apart<'m>(self, block: Block, accs: &'m mut [u8], parts: &mut Vec<(Block, &'m mut [u8])>) {
+        let (left, right, middle) = match self.cut(&block) {
             Some(Cut::Kept(level)) => {
                 let (left, right) = block.halve(level);
                 let middle = accs.len() / block.ranges[level].len() * left.ranges[level].len();
-                self.both((left, right), accs.split_at_mut(middle))
+                (left, right, middle)
             }
             Some(Cut::Columns) => {
                 let Range { start, end } = block.columns;
                 let middle = start + (end - start) / 2 / 64 * 64;
                 let left = Block { columns: start..middle, ..block.clone() };
                 let right = Block { columns: middle..end, ..block };
-                let bytes = (middle - start) * self.parts.folder.itemsize;
-                self.both((left, right), accs.split_at_mut(bytes))
+                (left, right, (middle - start) * self.parts.folder.itemsize)
             }
+            _ => return parts.push((block, accs)),
+        };
+        let (first, second) = accs.split_at_mut(middle);
+        self.apart(left, first, parts);
+        self.apart(right, second, parts);
+    }
+
+    fn part(self, block: Block, accs: &mut [u8]) -> Folded {
+        match self.cut(&block) {
             Some(Cut::Segments) => self.segments(&block, accs),
             Some(Cut::Shared(level)) => {
                 let (left, right) = block.halve(level);
                 let mut memory = Slot::default();
                 let others = memory.bytes_mut(accs.len());
-                let blocks = (left, Block { fresh: true, ..right });
-                let folded = self.both(blocks, (&mut *accs, &mut *others));
+                let halves =
+                    vec![(left, &mut *accs), (Block { fresh: true, ..right }, &mut *others)];
+                let folded = joined(share(halves, |(block, accs)| self.share(block, accs)));
                 // Exact, so it signals nothing.
                 self.parts.folder.rows(accs, others);
                 folded
             }
-            None => self.alone(&block, accs),
+            _ => self.alone(&block, accs),
         }
-    }
-
-    fn both(self, blocks: (Block, Block), accs: (&mut [u8], &mut [u8])) -> Folded {
-        let (left, right) = pair(|| self.share(blocks.0, accs.0), || self.share(blocks.1, accs.1));
-        left.join(right)
     }
 
     fn cut(&self, block: &Block) -> Option<Cut> {
@@ -221,16 +232,15 @@ impl Work<'_> {
     }
 
     fn sum_up(self, block: &Block, first: usize, summaries: &mut [Summary]) -> Folded {
-        let elements = summaries.len().saturating_mul(self.order.len.min(self.order.piece));
-        if summaries.len() > 1 && elements > PART {
-            let middle = summaries.len() / 2;
-            let (left, right) = summaries.split_at_mut(middle);
-            let (left, right) = pair(
-                || self.sum_up(block, first, left),
-                || self.sum_up(block, first + middle, right),
-            );
-            return left.join(right);
-        }
+        let each = (PART / self.order.len.min(self.order.piece)).max(1);
+        let parts = summaries.chunks_mut(each).enumerate();
+        let part = |(at, summaries): (usize, &mut [Summary])| {
+            self.summed_up(block, first + at * each, summaries)
+        };
+        joined(share(parts.collect(), part))
+    }
+
+    fn summed_up(self, block: &Block, first: usize, summaries: &mut [Summary]) -> Folded {
         let each = |machine: &mut Machine<'_>| {
             for (at, summary) in summaries.iter_mut().enumerate() {
                 let mut run = self.segment(block, first + at);
@@ -240,4 +250,9 @@ impl Work<'_> {
         };
         self.parts.with_machine(each).1
     }
+}
+
+/// What all parts have signalled.
+pub(crate) fn joined(parts: Vec<Folded>) -> Folded {
+    parts.into_iter().fold(Folded::default(), Folded::join)
 }

@@ -8,6 +8,7 @@
 //! parts     a run of values: cut along NumPy's tree
 //! arg       where the least or the greatest value is
 //! sum       parts of a sum, for trees over several ranks
+//! written   of what is being written, in one pass
 //! ```
 
 mod alone;
@@ -18,18 +19,21 @@ mod parts;
 mod rows;
 mod sum;
 mod target;
+mod written;
 
 pub use self::arg::{Extreme, arg_reduce};
 pub use self::order::Runs;
 pub(crate) use self::parts::PART;
 pub use self::sum::{sum, sum_parts, sum_parts_chosen};
 pub(crate) use self::target::write_in_order;
+pub use self::written::{Write, reduce_written};
 
 use self::block::{Block, Work};
 use self::order::Order;
 use self::parts::Parts;
 use crate::bind::{Bound, Operand};
 use crate::kernels::{Folder, Variant};
+use crate::machine::Ahead;
 use crate::{Chosen, DType, Error, Fold, Folded, Interpreter, Scalar};
 
 /// What is folded, and how NumPy would do it.
@@ -93,7 +97,7 @@ pub fn reduce(
     out: &Operand<'_>,
 ) -> Result<Folded, Error> {
     let shape = shape_of(code, inputs)?;
-    reduce_of(code, inputs, (shape, None), reduction, out)
+    reduce_of(code, &Values { inputs, shape, chosen: None, ahead: None }, reduction, out)
 }
 
 /// The same of the values that are chosen, which are one row: `a[mask].sum()`, without the memory
@@ -127,16 +131,37 @@ pub fn reduce_chosen(
 ) -> Result<Folded, Error> {
     let found: usize = shape_of(code, inputs)?.iter().product();
     assert_eq!(found, chosen.length(), "a bit for each value");
-    reduce_of(code, inputs, (&[chosen.count()], Some(chosen)), reduction, out)
+    let shape = &[chosen.count()];
+    reduce_of(code, &Values { inputs, shape, chosen: Some(chosen), ahead: None }, reduction, out)
+}
+
+/// What is folded.
+struct Values<'a> {
+    inputs: &'a [Operand<'a>],
+    shape: &'a [usize],
+    chosen: Option<&'a Chosen>,
+    /// What writes one of the inputs meanwhile, and where.
+    ahead: Option<(&'a Ahead<'a>, &'a Operand<'a>)>,
+}
+
+impl<'a> Values<'a> {
+    fn bound(&self, code: &Interpreter) -> Result<Bound<'a>, Error> {
+        match self.ahead {
+            Some((ahead, target)) => {
+                Bound::after(&code.program, self.inputs, target.buffer(), ahead)
+            }
+            None => Ok(Bound::new(&code.program, self.inputs, &[])?.choosing(self.chosen)),
+        }
+    }
 }
 
 fn reduce_of(
     code: &Interpreter,
-    inputs: &[Operand<'_>],
-    (shape, chosen): (&[usize], Option<&Chosen>),
+    values: &Values<'_>,
     reduction: &Reduction<'_>,
     out: &Operand<'_>,
 ) -> Result<Folded, Error> {
+    let &Values { inputs, shape, chosen, .. } = values;
     let &Reduction { fold, axes, order, part_of, ref initial, continues, casts } = reduction;
     check(code, shape, reduction, out)?;
     if out.is_empty() {
@@ -157,7 +182,7 @@ fn reduce_of(
     let order = order.with_long_rows(shape, axes);
     let folder = Folder::new(fold, dtype, order.spacing, Variant::chosen());
     write_in_order(out, &order.axes, inputs, continues, |accs| {
-        let bound = Bound::new(&code.program, inputs, &[])?.choosing(chosen);
+        let bound = values.bound(code)?;
         let mut space = match chosen {
             Some(_) => Bound::c_space(inputs),
             None => Bound::space_along(inputs, &order.axes),

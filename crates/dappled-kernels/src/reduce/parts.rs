@@ -7,15 +7,11 @@ use crate::kernels::{Cuts, Folder, State};
 use crate::machine::Machine;
 use crate::share::share;
 use crate::space::Space;
-use crate::tiles::TILE;
 use crate::tree;
 use crate::{Folded, Interpreter};
 
 /// Elements that one thread folds before it is worth asking another.
 pub(crate) const PART: usize = 1 << 15;
-
-/// Elements that are folded at once where nothing is computed.
-const LONG: usize = 4 * TILE;
 
 /// A program, the memory it reads, and what is done with its values.
 #[derive(Clone, Copy)]
@@ -45,7 +41,12 @@ impl<'a> Parts<'a> {
     pub fn shared(&self, node: Range<usize>) -> (State, Folded) {
         let mut nodes = Vec::new();
         self.small_nodes(node.clone(), &mut nodes);
-        let alone = |node| self.with_machine(|machine| self.alone(machine, node));
+        let alone = |node: Range<usize>| {
+            self.with_machine(|machine| {
+                machine.goes_to(node.end);
+                self.alone(machine, node)
+            })
+        };
         let mut parts = share(nodes, alone).into_iter();
         self.joined(node, &mut parts)
     }
@@ -83,9 +84,7 @@ impl<'a> Parts<'a> {
     /// The same on this thread: nodes of a tile's size or less are computed as one tile.
     pub fn alone(&self, machine: &mut Machine<'_>, node: Range<usize>) -> State {
         let mut state = State::default();
-        // What is only read needs no registers.
-        let tile = if self.code.steps.is_empty() { LONG } else { TILE };
-        match self.halves(&node).filter(|_| node.len() > tile) {
+        match self.halves(&node).filter(|_| node.len() > machine.most_values()) {
             Some((left, right)) => {
                 state = self.alone(machine, left);
                 let right = self.alone(machine, right);
@@ -145,8 +144,9 @@ impl<'a> Parts<'a> {
         }
         let mut state = State::default();
         self.folder.begin(acc, &mut state);
-        for start in run.clone().step_by(TILE) {
-            self.folder.part(machine.value(start..run.end.min(start + TILE)), &mut state);
+        let most = machine.most_values();
+        for start in run.clone().step_by(most) {
+            self.folder.part(machine.value(start..run.end.min(start + most)), &mut state);
         }
         self.folder.finish(acc, &state);
     }

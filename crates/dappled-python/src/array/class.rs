@@ -247,6 +247,12 @@ impl NdArray {
         Bound::new(py, NdArray::foreign(array.clone(), item, None, true))
     }
 
+    /// Is all of it here, and nothing pending?
+    #[getter]
+    fn _is_stored(&self) -> bool {
+        self.memory().is_some_and(|(array, _)| array.is_stored() && array.is_whole())
+    }
+
     /// Computes what is pending.
     fn _compute(&self, py: Python<'_>) -> PyResult<()> {
         match self.memory() {

@@ -9,6 +9,7 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyEllipsis, PyList, PySlice, PyTuple};
 
 use super::call::{Call, is_plain};
@@ -27,11 +28,16 @@ const LONGEST: usize = 32;
 /// More elements than this are worth the way through Python.
 const FEW: usize = 4096;
 
+/// More than this are worth threads, or waiting for what comes next.
+const LONGER: usize = 1 << 17;
+
 /// When arrays are small enough for NumPy's own function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Small {
     /// When each is.
     Each,
+    /// When each is, or is a little longer.
+    Longer,
     /// When a result for all their elements together is.
     Together,
     /// When each is; the first one is written.
@@ -43,10 +49,16 @@ impl Small {
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "each" => Some(Self::Each),
+            "longer" => Some(Self::Longer),
             "together" => Some(Self::Together),
             "written" => Some(Self::Written),
             _ => None,
         }
+    }
+
+    /// Elements of a small array, where others have so many.
+    fn most(self, few: usize) -> usize {
+        if self == Self::Longer { LONGER } else { few }
     }
 
     fn fits(self, call: &Call<'_, '_>, few: usize) -> bool {
@@ -63,6 +75,7 @@ impl Small {
 pub fn by_numpy<'py>(small: Small, call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Found<'py> {
     let py = numpy.py();
     let Some(few) = few(py)?.filter(|&few| small.fits(call, few)) else { return Ok(None) };
+    let few = small.most(few);
     let given = call.args.iter().enumerate();
     let written = |at: usize| at == 0 && small == Small::Written;
     let given = given.map(|(at, item)| match written(at) {
@@ -78,13 +91,18 @@ pub fn by_numpy<'py>(small: Small, call: &Call<'_, 'py>, numpy: &Bound<'py, PyAn
         let Some(value) = handed(&value, few, DEPTH)? else { return Ok(None) };
         kwargs.as_ref().map_or(Ok(()), |kwargs| kwargs.set_item(name, value))?;
     }
-    unless_refused(py, numpy.call(PyTuple::new(py, args)?, kwargs.as_ref()))
+    taken_if_made(py, numpy.call(PyTuple::new(py, args)?, kwargs.as_ref()))
 }
 
-/// What NumPy has made; None where it has raised an error, which the general way finds again.
-fn unless_refused<'py>(py: Python<'py>, made: PyResult<Bound<'py, PyAny>>) -> Found<'py> {
-    match made {
-        Ok(made) => taken(made, DEPTH),
+/// A result as ours, if NumPy has made one.
+fn taken_if_made<'py>(py: Python<'py>, made: PyResult<Bound<'py, PyAny>>) -> Found<'py> {
+    unless_refused(py, made)?.map_or(Ok(None), |made| taken(made, DEPTH))
+}
+
+/// What NumPy gave; None where it has raised an error, which the general way finds again.
+fn unless_refused<T>(py: Python<'_>, given: PyResult<T>) -> PyResult<Option<T>> {
+    match given {
+        Ok(given) => Ok(Some(given)),
         Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
         Err(interrupt) => Err(interrupt),
     }
@@ -97,7 +115,7 @@ pub fn get_item<'py>(own: &Bound<'py, NdArray>, key: &Bound<'py, PyAny>) -> Foun
     let (Some(own), Some(key)) = (handed(own, few, DEPTH)?, handed(key, few, DEPTH)?) else {
         return Ok(None);
     };
-    unless_refused(py, own.get_item(key))
+    taken_if_made(py, own.get_item(key))
 }
 
 /// What a method gives of a small array.
@@ -127,11 +145,7 @@ pub fn set_item<'py>(
     let small = to_write(own, few);
     let handed = (handed(key, few, DEPTH)?, handed(value, few, DEPTH)?);
     let (Some(array), (Some(key), Some(value))) = (small, handed) else { return Ok(false) };
-    match lent(py, array, None, true)?.set_item(key, value) {
-        Ok(()) => Ok(true),
-        Err(error) if error.is_instance_of::<PyException>(py) => Ok(false),
-        Err(interrupt) => Err(interrupt),
-    }
+    Ok(unless_refused(py, lent(py, array, None, true)?.set_item(key, value))?.is_some())
 }
 
 /// An array that NumPy may write, if we may.
@@ -165,7 +179,18 @@ fn handed<'py>(object: &Bound<'py, PyAny>, few: usize, depth: usize) -> Found<'p
     if is_plain(object) || selects || is_generic(object)? {
         return Ok(Some(object.clone()));
     }
+    if object.get_type().is(flat_iterators(object.py())?) {
+        let of = handed(&object.getattr(intern!(object.py(), "base"))?, few, depth)?;
+        return of.map(|of| of.getattr(intern!(object.py(), "flat"))).transpose();
+    }
     rebuilt(object, depth, |item| handed(&item, few, depth - 1))
+}
+
+/// The class of `a.flat`.
+fn flat_iterators(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let made = || py.import("dappled._flat")?.getattr("flatiter").map(Bound::unbind);
+    Ok(CLASS.get_or_try_init(py, made)?.bind(py))
 }
 
 /// A result as ours.

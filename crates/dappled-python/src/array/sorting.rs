@@ -2,11 +2,11 @@
 
 use dappled_sorting::order::Key;
 use dappled_sorting::{count, divide, histogram, merge, rank, select};
-use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1};
+use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
 use super::exclusive::exclusive;
-use super::taking::first_of;
+use super::taking::{first_of, unknown};
 
 /// Merges two sorted arrays into `out`; of what is equal, the first array's comes first.
 #[pyfunction]
@@ -37,56 +37,61 @@ fn merged<'py, T: Element + Key>(
     .map(Some)
 }
 
-/// The places of elements in their order; of equal ones, the first first.
+/// Memory for words, and for the order that is found.
+type Memory<'py> = (PyReadwriteArray1<'py, u64>, PyReadwriteArray1<'py, i64>);
+
+/// Writes the places of elements in their order; of equal ones, the first first. `room` is for four
+/// words for each.
 #[pyfunction]
-pub fn argsort<'py>(values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let attempts = [ranked::<f64>, ranked::<i64>, ranked::<f32>, ranked::<i32>, ranked::<u64>];
-    let attempts = [&attempts[..], &[ranked::<u32>]].concat();
-    first_of(&attempts, |attempt| attempt(values))
-}
-
-fn ranked<'py, T: Element + Key>(
+pub fn argsort<'py>(
     values: &Bound<'py, PyAny>,
-) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
-    let py = values.py();
-    let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
-    let values = values.as_slice()?;
-    let made = PyArray1::<i64>::zeros(py, values.len(), false);
-    {
-        let mut order = made.readwrite();
-        let order = order.as_slice_mut()?;
-        exclusive(py, values.len(), || {
-            rank::argsort(values, order);
-            Ok(())
-        })?;
-    }
-    Ok(Some(made))
+    room: PyReadwriteArray1<'py, u64>,
+    order: PyReadwriteArray1<'py, i64>,
+) -> PyResult<()> {
+    ordered(values, None, &mut (room, order))
 }
 
-/// The numbers of elements in the order of their values; of equal ones, the smallest first.
+/// Writes the numbers of elements in the order of their values; of equal ones, the smallest first.
 #[pyfunction]
 pub fn argsort_numbered<'py>(
     values: &Bound<'py, PyAny>,
     numbers: PyReadonlyArray1<'py, i64>,
-) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let attempts = [numbered::<f64>, numbered::<i64>, numbered::<f32>, numbered::<i32>];
-    let attempts = [&attempts[..], &[numbered::<u64>, numbered::<u32>]].concat();
-    first_of(&attempts, |attempt| attempt(values, &numbers))
+    room: PyReadwriteArray1<'py, u64>,
+    order: PyReadwriteArray1<'py, i64>,
+) -> PyResult<()> {
+    ordered(values, Some(numbers.as_slice()?), &mut (room, order))
 }
 
-fn numbered<'py, T: Element + Key>(
+fn ordered<'py>(
     values: &Bound<'py, PyAny>,
-    numbers: &PyReadonlyArray1<'py, i64>,
-) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
+    numbers: Option<&[i64]>,
+    memory: &mut Memory<'py>,
+) -> PyResult<()> {
+    let attempts = [ranked::<f64>, ranked::<i64>, ranked::<f32>, ranked::<i32>, ranked::<u64>];
+    for attempt in [&attempts[..], &[ranked::<u32>]].concat() {
+        if attempt(values, numbers, memory)?.is_some() {
+            return Ok(());
+        }
+    }
+    Err(unknown())
+}
+
+fn ranked<'py, T: Element + Key>(
+    values: &Bound<'py, PyAny>,
+    numbers: Option<&[i64]>,
+    (room, order): &mut Memory<'py>,
+) -> PyResult<Option<()>> {
     let py = values.py();
     let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
-    let (values, numbers) = (values.as_slice()?, numbers.as_slice()?);
-    let mut order = vec![0; values.len()];
+    let (values, room, order) = (values.as_slice()?, room.as_slice_mut()?, order.as_slice_mut()?);
     exclusive(py, values.len(), || {
-        rank::argsort_numbered(values, numbers, &mut order);
+        match numbers {
+            None => rank::argsort(values, room, order),
+            Some(numbers) => rank::argsort_numbered(values, numbers, room, order),
+        }
         Ok(())
-    })?;
-    Ok(Some(PyArray1::from_vec(py, order)))
+    })
+    .map(Some)
 }
 
 type Divided<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>)>;

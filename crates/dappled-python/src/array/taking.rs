@@ -23,7 +23,12 @@ pub fn first_of<F, T>(attempts: &[F], attempt: impl Fn(&F) -> PyResult<Option<T>
             return Ok(done);
         }
     }
-    Err(PyTypeError::new_err("a type of elements that is not known here"))
+    Err(unknown())
+}
+
+/// No attempt knows the type of the elements.
+pub fn unknown() -> PyErr {
+    PyTypeError::new_err("a type of elements that is not known here")
 }
 
 fn wrong(done: Result<(), OutOfRange>) -> Wrong {

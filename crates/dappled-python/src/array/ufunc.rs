@@ -322,13 +322,8 @@ pub fn by_numpy<'py>(
 
 /// Are all of them numbers, Python's or NumPy's own? Then NumPy does it, and warns of the same line.
 fn are_scalars(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
-    for object in args.iter_borrowed() {
-        let known = object.is_exact_instance_of::<NdArray>();
-        if known || !(is_number(&object) || is_generic(&object)?) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let is_ours = |object: Borrowed<'_, '_, PyAny>| object.is_exact_instance_of::<NdArray>();
+    Ok(!args.iter_borrowed().any(is_ours) && are_plain(args)?)
 }
 
 /// NumPy compares int64 with uint64 exactly, though they promote to float64.

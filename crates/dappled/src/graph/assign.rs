@@ -2,21 +2,16 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::{Buffer, DType, Element, Op, Scalar, View};
+use dappled_kernels::{DType, Element, Scalar, View};
 
-use super::evaluate::{gathered, laid_out, run, run_over, value, write};
-use super::fuse::{Fused, fused};
+use super::evaluate::{gathered, laid_out, value, write};
 use super::items::in_bytes;
 use super::layout::{Layout, layout_like};
 use super::map::Operand;
-use super::node::{Arg, Map, Node, State};
-use super::outside::copy_outside;
-use super::{Array, GraphError, Session};
-use crate::run::RunError;
+use super::node::{Arg, Node, State};
+use super::patch::{Patch, begun, covers, is_most};
+use super::{Array, GraphError};
 use crate::view::through;
-
-/// Bytes of an array that the last cache of most machines holds twice.
-const IN_CACHE: usize = 8 << 20;
 
 impl Array {
     /// Writes a value over this array or view, as `a[...] = value` does, cast to its dtype. Who was
@@ -80,42 +75,42 @@ impl Array {
             true => (self.brought(arg)?, 0),
             false => (arg, uses),
         };
+        if Arc::strong_count(&node) > 2 + uses {
+            // It may be that a write that waits is who holds it.
+            session.settle(&node)?;
+        }
         // Two holders, the box and this function, besides the uses. One more needs the old values.
         // (Who holds what may differ from rank to rank, what is computed may not: a pending array
         // that is overwritten is never computed first.)
         let overwritten = node.layout.is_whole() && covers(self.view(), &node.base);
         let needless = overwritten && node.state().is_pending();
-        if Arc::strong_count(&node) == 2 + uses && !needless {
+        // What is one value everywhere is written where it stays so, and not where it is overwritten.
+        let mostly = matches!(node.state(), State::Full(_)) && is_most(self.view(), &node.base);
+        if Arc::strong_count(&node) == 2 + uses && !needless && !mostly {
             let memory = value(session, &node)?;
             return write(session, &node, self.view(), &memory, &arg);
         }
-        let fused = fused_for(session, &node, self.view(), &arg)?;
-        if let Some(fused) = &fused
-            && self.store_over(&node, &arg, fused)?
-        {
-            return Ok(());
-        }
-        let next = next_version(session, &node, self.view(), |next, memory| match &fused {
-            Some(fused) => run(session, fused, next, self.view(), memory),
-            None => write(session, next, self.view(), memory, &arg),
-        })?;
-        self.versions.replace(next);
+        self.versions.replace(self.next_version(&node, arg)?);
         Ok(())
     }
 
-    /// Writes an argument over what it is made of, where nobody else needs that and it can be done
-    /// in one pass over memory. Who holds the argument sees from now on what was written.
-    fn store_over(&self, node: &Arc<Node>, arg: &Arg, fused: &Fused) -> Result<bool, GraphError> {
-        let (Arg::Part(root, _), Some(memory)) = (arg, node.whole_memory()) else {
-            return Ok(false);
+    /// The next version: something written in a view of it, and what there was elsewhere.
+    fn next_version(&self, old: &Arc<Node>, arg: Arg) -> Result<Arc<Node>, GraphError> {
+        let (session, base, layout) = (self.session(), old.base.clone(), old.layout.clone());
+        let Some(patch) = Patch::new(session, old, self.view(), &arg) else {
+            let memory = begun(session, old, self.view())?;
+            let next = Node::new(session, base, layout, State::Stored(memory.clone()));
+            write(session, &next, self.view(), &memory, &arg)?;
+            return Ok(next);
         };
-        if !run_over(self.session(), fused, self.view(), memory)? {
-            return Ok(false);
+        drop(arg);
+        let waits = patch.may_wait();
+        let next = Node::new(session, base, layout, State::Patched(patch.into()));
+        match waits {
+            true => session.wait_with(&next, &self.versions)?,
+            false => drop(value(session, &next)?),
         }
-        let (dtype, written) = (self.dtype(), Arg::Part(node.clone(), self.view().clone()));
-        let args = [written].into_iter().collect();
-        root.redefine(Map::new(Op::Cast(dtype).into(), dtype, args));
-        Ok(true)
+        Ok(next)
     }
 
     /// Is all of it on every one of several ranks?
@@ -181,75 +176,4 @@ fn fitted(value: &Array, shape: &[usize]) -> Result<View, GraphError> {
     }
     let fail = || GraphError::Assigned { from: view.shape.to_vec(), to: shape.to_vec() };
     view.broadcast(shape).ok_or_else(fail)
-}
-
-/// Is every element of a base seen? Of other bytes than its elements perhaps half: imaginary parts.
-fn covers(view: &View, base: &View) -> bool {
-    view.len() == base.len() && view.dtype == base.dtype
-}
-
-/// The program of a large argument that reads what is to be written, if nobody but it needs that: the
-/// array has two holders, its box and who writes it, and besides them its operations.
-fn fused_for(
-    session: &Session,
-    node: &Arc<Node>,
-    view: &View,
-    arg: &Arg,
-) -> Result<Option<Fused>, GraphError> {
-    let Arg::Part(root, seen) = arg else { return Ok(None) };
-    let State::Map(map) = root.state() else { return Ok(None) };
-    let plain = *seen == root.base && seen.shape == view.shape && seen.dtype == view.dtype;
-    let large = view.len() > session.limits().at_once;
-    let here = !map.is_spread && root.layout.is_whole() && node.whole_memory().is_some();
-    let pays = plain && large && here && !is_better_beside(view, &node.base);
-    if !(pays && Arc::strong_count(node) == 2 + uses(&map, node)) {
-        return Ok(None);
-    }
-    fused(session, arg, view.dtype).map(Some)
-}
-
-/// Is a write over most of an array that is twice in the cache? Then the next version is sooner in
-/// memory of its own, as in place each row waits aside until those that read the old one are done.
-fn is_better_beside(view: &View, base: &View) -> bool {
-    base.len() * base.dtype.itemsize() <= IN_CACHE && view.len() * 2 >= base.len()
-}
-
-/// How often an operation, and what nobody but it needs, reads an array.
-fn uses(map: &Map, array: &Arc<Node>) -> usize {
-    let of_arg = |arg: &Arg| match arg {
-        Arg::Part(node, _) if Arc::ptr_eq(node, array) => 1,
-        Arg::Part(node, _) if Arc::strong_count(node) == 1 => match node.state() {
-            State::Map(map) => uses(&map, array),
-            _ => 0,
-        },
-        _ => 0,
-    };
-    map.args.iter().map(of_arg).sum()
-}
-
-/// The next version: something written in a view of it, and what there was elsewhere.
-fn next_version(
-    session: &Session,
-    old: &Arc<Node>,
-    view: &View,
-    write: impl FnOnce(&Arc<Node>, &Buffer) -> Result<(), GraphError>,
-) -> Result<Arc<Node>, GraphError> {
-    let before = match (old.state(), covers(view, &old.base)) {
-        (_, true) if old.layout.is_whole() => None,
-        (State::Full(value), _) => Some(Before::Full(value)),
-        _ => Some(Before::Memory(value(session, old)?)),
-    };
-    let (next, memory) = Node::fresh(session, old.base.clone(), old.layout.clone());
-    match before {
-        Some(Before::Full(value)) => value.fill(&mut memory.write().map_err(RunError::from)?),
-        Some(Before::Memory(before)) => copy_outside(session, old, view, &before, &memory)?,
-        None => {}
-    }
-    write(&next, &memory)?;
-    Ok(next)
-}
-
-enum Before {
-    Full(Scalar),
-    Memory(Buffer),
 }

@@ -28,6 +28,7 @@ pub(super) fn value(session: &Session, node: &Arc<Node>) -> Result<Buffer, Graph
             memory
         }
         State::Chosen(choice) => choice.memory(session, node)?,
+        State::Patched(patch) => return patch.memory(session, node),
     };
     node.store(memory.clone());
     Ok(memory)

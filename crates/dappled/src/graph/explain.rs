@@ -22,6 +22,7 @@ impl Array {
             State::Stored(_) => format!("{head}: stored\n"),
             State::Full(value) => format!("{head}: {value} everywhere\n"),
             State::Chosen(_) => format!("{head}: pending\nwhat a mask chooses\n"),
+            State::Patched(_) => format!("{head}: pending\na part of it is to be written\n"),
             State::Map(map) => {
                 let fused = fused_map(self.session(), &node, &map, false)?;
                 let local = node.layout.is_whole()

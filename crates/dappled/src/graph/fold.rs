@@ -1,14 +1,15 @@
 //! Reductions: the pending operations below them are folded in, so that memory is read once.
 
 use dappled_kernels::{
-    Axes, Buffer, DType, Fold, Folded, Op, Operand as Memory, Raised, Reduction, Scalar, View,
-    reduce,
+    Axes, Bool, Buffer, DType, Fold, Folded, Op, Operand as Memory, Raised, Reduction, Scalar,
+    View, reduce,
 };
 
 use super::evaluate::{buffers, gathered, operands};
 use super::fuse::{Fused, fused};
 use super::layout::Layout;
 use super::node::{Arg, Node};
+use super::patch::Along;
 use super::{Array, GraphError, Session, chosen_fold, spread_fold};
 use crate::run::RunError;
 use crate::view::{memory_order, moved};
@@ -80,10 +81,16 @@ impl Values {
     }
 }
 
+/// So many elements are looked at before all others.
+const FIRST: usize = 1 << 12;
+
 impl Array {
     /// Folds some axes, at once; they stay, with length 1. Collective.
     pub fn fold(&self, folding: &Folding) -> Result<Array, GraphError> {
         if let Some(folded) = chosen_fold::folded(self, folding)? {
+            return Ok(folded);
+        }
+        if let Some(folded) = self.folded_soon(folding)? {
             return Ok(folded);
         }
         // NumPy's result lies as its argument does.
@@ -94,6 +101,26 @@ impl Array {
         let axes = folding.axes.iter().map(|&axis| back[axis]).collect();
         let folding = Folding { axes, ..folding.clone() };
         Ok(self.transposed(&order).fold_in_c_order(&folding)?.transposed(&back))
+    }
+
+    /// Whether all or any are true, where the first few elements of an array that is here say so.
+    fn folded_soon(&self, folding: &Folding) -> Result<Option<Array>, GraphError> {
+        let decides = match folding.fold {
+            Fold::Any => Bool(1),
+            Fold::All => Bool(0),
+            _ => return Ok(None),
+        };
+        let (len, shape) = (self.view().len(), self.shape());
+        if len <= 2 * FIRST || folding.axes.len() < shape.len() || !self.is_stored() {
+            return Ok(None);
+        }
+        let rows = FIRST / (len / shape[0]);
+        if !self.is_whole() || rows == 0 {
+            return Ok(None);
+        }
+        let first = self.with_view(self.view().region(0, 0, 1, rows)).fold_in_c_order(folding)?;
+        let found = first.ready_element(first.view().offset);
+        Ok(Some(first).filter(|_| found == Some(Scalar::new(decides))))
     }
 
     /// The same where the axes are in the order of memory.
@@ -142,8 +169,6 @@ pub(super) fn fold_into(
 ) -> Result<(), GraphError> {
     let Values { fused, casts, .. } = values;
     let engine = session.engine(&fused.program)?;
-    let buffers = buffers(session, &fused.inputs)?;
-    let inputs = operands(&buffers, &fused.inputs)?;
     let reduction = Reduction {
         fold: folding.fold,
         axes: &folding.axes,
@@ -154,7 +179,15 @@ pub(super) fn fold_into(
         casts: *casts,
     };
     let out = Memory::new(memory, out).map_err(RunError::from)?;
-    let folded = reduce(&engine, &inputs, &reduction, &out).map_err(RunError::from)?;
+    let along = Along { values, engine: &engine, reduction: &reduction, out: &out };
+    let folded = match along.while_written(session)? {
+        Some(folded) => folded,
+        None => {
+            let buffers = buffers(session, &fused.inputs)?;
+            let inputs = operands(&buffers, &fused.inputs)?;
+            reduce(&engine, &inputs, &reduction, &out).map_err(RunError::from)?
+        }
+    };
     note(session, values, &folded);
     Ok(())
 }

@@ -26,6 +26,7 @@ impl Array {
             let kind = match node.state() {
                 State::Full(_) => "one value",
                 State::Chosen(_) => "what a mask chooses",
+                State::Patched(_) => "to be written",
                 _ => "stored",
             };
             let _ = writeln!(text, ": {kind}\nrank {rank}: memory {piece} bytes");

@@ -56,6 +56,7 @@ mod node;
 mod notice;
 mod outside;
 mod padding;
+mod patch;
 mod pending;
 mod place;
 mod product;

@@ -11,6 +11,7 @@ use super::chosen::Choice;
 use super::layout::Layout;
 use super::memory::{Freed, WORTH, keep_small};
 use super::notice::Request;
+use super::patch::Patch;
 use crate::run::RunError;
 use crate::view::{seen, through};
 
@@ -38,6 +39,7 @@ enum Asked {
     Full(Scalar),
     Map(Arc<Map>),
     Chosen(Arc<Choice>),
+    Patched(Arc<Patch>),
 }
 
 /// What is known of a node's value.
@@ -51,12 +53,14 @@ pub(crate) enum State {
     Map(Arc<Map>),
     /// What a mask chooses.
     Chosen(Arc<Choice>),
+    /// Another array, with something written over a part of it.
+    Patched(Arc<Patch>),
 }
 
 impl State {
     /// Is it still to be computed?
     pub fn is_pending(&self) -> bool {
-        matches!(self, State::Map(_) | State::Chosen(_))
+        matches!(self, State::Map(_) | State::Chosen(_) | State::Patched(_))
     }
 }
 
@@ -121,7 +125,7 @@ impl Map {
         for node in parts {
             match node.state() {
                 State::Map(map) => map.note_held(elements, held),
-                State::Stored(_) if 2 * node.base.len() > elements => {
+                State::Stored(_) | State::Patched(_) if 2 * node.base.len() > elements => {
                     let node = Arc::as_ptr(node);
                     if !held.contains(&node) {
                         held.push(node);
@@ -170,6 +174,7 @@ impl Node {
             State::Full(value) => (None, Some(Asked::Full(value))),
             State::Map(map) => (None, Some(Asked::Map(map))),
             State::Chosen(choice) => (None, Some(Asked::Chosen(choice))),
+            State::Patched(patch) => (None, Some(Asked::Patched(patch))),
         };
         let (asked, read) = (Mutex::new(asked), AtomicBool::new(false));
         let worth = base.len() * base.dtype.itemsize() >= WORTH;
@@ -201,6 +206,7 @@ impl Node {
             Some(Asked::Full(value)) => State::Full(*value),
             Some(Asked::Map(map)) => State::Map(map.clone()),
             Some(Asked::Chosen(choice)) => State::Chosen(choice.clone()),
+            Some(Asked::Patched(patch)) => State::Patched(patch.clone()),
             None => State::Stored(self.memory().expect("stored before it is forgotten").clone()),
         }
     }

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use dappled_kernels::{Buffer, DType, Engine, Interpreter, Operand as Memory, Program, View};
+use dappled_kernels::{
+    Buffer, DType, Engine, Interpreter, Operand as Memory, Program, Scalar, View,
+};
 
 use super::layout::Layout;
 use super::node::Node;
@@ -20,20 +22,42 @@ pub(super) fn copy_outside(
     from: &Buffer,
     to: &Buffer,
 ) -> Result<(), GraphError> {
-    let local = node.layout.local(&node.base);
-    let written = match &node.layout {
-        Layout::Whole => through(view, &node.base).and_then(|through| filled(&through)),
-        Layout::Split(_) => spread::written(session, node, view)?,
-    };
-    let nothing = || vec![0..0; local.shape.len()];
-    let engine = copying(session, local.dtype)?;
-    for slab in outside(&local.shape, &written.unwrap_or_else(nothing)) {
-        let part = parted(local, &slab);
+    let engine = copying(session, node.base.dtype)?;
+    for part in parts_outside(session, node, view)? {
         let input = Memory::new(from, &part).map_err(RunError::from)?;
         let output = Memory::new(to, &part).map_err(RunError::from)?;
         engine.run(&[input], &[output]).map_err(RunError::from)?;
     }
     Ok(())
+}
+
+/// Writes one value over what lies outside a view, in this memory of a node.
+pub(super) fn fill_outside(
+    session: &Session,
+    node: &Node,
+    view: &View,
+    value: Scalar,
+    to: &Buffer,
+) -> Result<(), GraphError> {
+    let mut program = Program::new(Vec::new(), vec![value]);
+    program.outputs.push(program.constant(0));
+    let engine = session.engine(&program)?;
+    for part in parts_outside(session, node, view)? {
+        let output = Memory::new(to, &part).map_err(RunError::from)?;
+        engine.run(&[], &[output]).map_err(RunError::from)?;
+    }
+    Ok(())
+}
+
+/// What lies outside a view in this rank's memory of a node, as boxes.
+fn parts_outside(session: &Session, node: &Node, view: &View) -> Result<Vec<View>, GraphError> {
+    let local = node.layout.local(&node.base);
+    let written = match &node.layout {
+        Layout::Whole => through(view, &node.base).and_then(|through| filled(&through)),
+        Layout::Split(_) => spread::written(session, node, view)?,
+    };
+    let written = written.unwrap_or_else(|| vec![0..0; local.shape.len()]);
+    Ok(outside(&local.shape, &written).iter().map(|slab| parted(local, slab)).collect())
 }
 
 /// A program that copies.

@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 use std::hash::Hash;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use dappled_fabric::{Fabric, Payload, Place, Sends, Tag};
 use dappled_kernels::{DType, Flags, Interpreter, Program, Variant};
@@ -14,6 +14,7 @@ use super::GraphError;
 use super::cache::Known;
 use super::layout::Layout;
 use super::memory::{Freed, MemoryStats};
+use super::node::Node;
 use super::notice::{Notice, Notices, Origin};
 use super::pending::Pending;
 use super::place::whole;
@@ -89,6 +90,8 @@ struct Shared {
     known: Known,
     notices: Notices,
     pending: Pending,
+    /// The write that waits, if one does.
+    waiting: Mutex<Weak<Node>>,
 }
 
 impl Session {
@@ -110,6 +113,7 @@ impl Session {
             known: Known::default(),
             notices: Notices::default(),
             pending: Pending::default(),
+            waiting: Mutex::default(),
         })))
     }
 
@@ -204,6 +208,11 @@ impl Session {
     /// What is held and not computed yet.
     pub(super) fn pending(&self) -> &Pending {
         &self.0.pending
+    }
+
+    /// The write that waits.
+    pub(super) fn waiting(&self) -> MutexGuard<'_, Weak<Node>> {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What every rank gives, in the order of the ranks. Collective.
