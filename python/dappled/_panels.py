@@ -31,7 +31,7 @@ class Columns:
         self.piece = self._own_piece(matrix, kind)
 
     def _own_piece(self, matrix: Any, kind: Any) -> Any:
-        return numpy.array(matrix.redistribute(self.lies).local, kind, order="C")
+        return numpy.asarray(matrix.redistribute(self.lies).local, kind)
 
     def blocks(self) -> Iterator[tuple[int, int, int]]:
         """The panels: number, first column, and the one after the last."""
@@ -56,10 +56,6 @@ class Columns:
         """This rank's panels."""
         return (block for block in self.blocks() if self.is_own(block[0]))
 
-    def shared(self, block: int, make: Callable[[], Any]) -> Any:
-        """What the owner of a panel makes of it, or its error, on all ranks."""
-        return from_rank(block % core.ranks(), make)
-
 
 class LongColumns(Columns):
     """The same, where columns lie one after the other: in Fortran's order."""
@@ -83,9 +79,9 @@ class Coming:
 
     def arrived(self, *like: tuple[Any, tuple[int, ...]]) -> list[Any]:
         """The arrays, in Fortran's order: of these dtypes and shapes."""
+        if self._arrays:
+            return list(self._arrays)  # those who need them take them when they do
         came = self._awaited.wait()
-        if came is None:
-            return list(self._arrays)
         found = []
         for kind, shape in like:
             size = numpy.dtype(kind).itemsize * math.prod(shape)
