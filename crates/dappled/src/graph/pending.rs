@@ -3,6 +3,7 @@
 //! Which of them live may differ from rank to rank, as garbage is collected at different times. So
 //! what all ranks compute together is what lives on all of them, which they agree on first.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::evaluate::value;
@@ -26,6 +27,17 @@ struct Boxes {
     room: usize,
 }
 
+impl Boxes {
+    /// Drops the dead; and those that are here twice, as each write that waits adds its box.
+    fn drop_dead(&mut self) {
+        let mut seen = HashSet::new();
+        self.all.retain(|(place, versions)| {
+            let again = *place == Place::Here && !seen.insert(versions.as_ptr());
+            versions.strong_count() > 0 && !again
+        });
+    }
+}
+
 /// Who computes a box.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -40,7 +52,7 @@ impl Pending {
     pub fn add(&self, versions: &Arc<Versions>, together: bool) {
         let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if boxes.all.len() >= boxes.room.max(FEW) {
-            boxes.all.retain(|(_, versions)| versions.strong_count() > 0);
+            boxes.drop_dead();
             boxes.room = 2 * boxes.all.len();
         }
         let place = if together { Place::Together(boxes.count) } else { Place::Here };
