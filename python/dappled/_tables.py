@@ -102,8 +102,7 @@ REBOUND = _words(
     insert isclose iscomplex isneginf isposinf isreal kron linalg.matrix_norm
     linalg.multi_dot linalg.vector_norm matrix_transpose max meshgrid min moveaxis nan_to_num
     nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar
-    ones_like outer pad
-    permute_dims piecewise polyval prod ptp ravel real real_if_close require reshape resize
+    ones_like outer permute_dims piecewise polyval prod ptp ravel real real_if_close require reshape resize
     roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes tensordot
     tile transpose trapezoid tri tril trim_zeros triu unstack unwrap vander var vsplit
     vstack zeros_like
@@ -118,7 +117,7 @@ REBOUND_ON_RANKS = _words(
     intersect1d isin ix_ kaiser linalg.cond linalg.cross linalg.diagonal linalg.matmul
     linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.outer
     linalg.tensordot linalg.trace linalg.vecdot
-    linspace logspace mask_indices nanargmax nanargmin nanpercentile nanquantile
+    linspace logspace mask_indices nanargmax nanargmin nanpercentile nanquantile pad
     polyfit polynomial.chebyshev.chebval polynomial.chebyshev.chebval2d
     polynomial.chebyshev.chebval3d polynomial.hermite.hermval polynomial.hermite.hermval2d
     polynomial.hermite.hermval3d polynomial.hermite_e.hermeval polynomial.hermite_e.hermeval2d

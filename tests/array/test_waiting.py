@@ -186,3 +186,18 @@ def test_what_it_reads_may_be_lent_and_changed():
     lent[...] = theirs.w[...] = 0
     for name in ("u", "w", "old"):
         assert _bytes(getattr(ours, name)) == _bytes(getattr(theirs, name)), name
+
+
+@pytest.mark.parametrize("keep", [lambda a: None, lambda a: a.copy(), lambda a: a[1:]])
+@pytest.mark.parametrize("make", [dappled.ones, lambda size: dappled.ones(size) * 1])
+def test_what_is_done_in_place_raises_at_its_line(make, keep):
+    a, b, zeros = make(40_000), make(40_000), dappled.zeros(40_000)
+    kept = keep(a), keep(b)
+    with numpy.errstate(all="raise"):
+        with pytest.raises(FloatingPointError):
+            a /= zeros
+        with pytest.raises(FloatingPointError):
+            numpy.divide(1, zeros, out=b)
+        with pytest.raises(FloatingPointError):
+            a[1:] = 1 / zeros[1:]
+    assert a[0] == b[-1] == numpy.inf and kept is not None

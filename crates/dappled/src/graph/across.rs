@@ -153,7 +153,7 @@ impl Array {
         let aside = laid_out(session, arg, base.clone(), layout)?;
         for at in 0..length {
             let part = Arg::Part(aside.clone(), base.region(axis, at, 1, 1));
-            self.with_view(self.view().region(axis, at, 1, 1)).store(part, 0)?;
+            self.with_view(self.view().region(axis, at, 1, 1)).store(part, 0, false)?;
         }
         Ok(())
     }

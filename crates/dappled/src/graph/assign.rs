@@ -29,7 +29,7 @@ impl Array {
                 Arg::Part(array.versions.current(), fitted(array, self.shape())?)
             }
         };
-        self.store(arg, 0)
+        self.store(arg, 0, true)
     }
 
     /// Writes one value everywhere.
@@ -51,12 +51,13 @@ impl Array {
         };
         drop(own);
         let view = node.base.clone();
-        self.store(Arg::Part(node, view), uses)
+        // Who asked for it looks now at what it signals.
+        self.store(Arg::Part(node, view), uses, false)
     }
 
     /// Writes an argument that reads what is written, element by element in the same place, so
-    /// many times, and is not needed afterwards.
-    pub(super) fn store(&self, arg: Arg, uses: usize) -> Result<(), GraphError> {
+    /// many times, and is not needed afterwards; later, where it may wait and that is of use.
+    pub(super) fn store(&self, arg: Arg, uses: usize, waits: bool) -> Result<(), GraphError> {
         let session = self.session();
         if self.view().is_empty() {
             return Ok(());
@@ -90,12 +91,17 @@ impl Array {
             let memory = value(session, &node)?;
             return write(session, &node, self.view(), &memory, &arg);
         }
-        self.versions.replace(self.next_version(&node, arg)?);
+        self.versions.replace(self.next_version(&node, arg, waits)?);
         Ok(())
     }
 
     /// The next version: something written in a view of it, and what there was elsewhere.
-    fn next_version(&self, old: &Arc<Node>, arg: Arg) -> Result<Arc<Node>, GraphError> {
+    fn next_version(
+        &self,
+        old: &Arc<Node>,
+        arg: Arg,
+        waits: bool,
+    ) -> Result<Arc<Node>, GraphError> {
         let (session, base, layout) = (self.session(), old.base.clone(), old.layout.clone());
         let Some(patch) = Patch::new(session, old, self.view(), &arg) else {
             let memory = begun(session, old, self.view())?;
@@ -104,7 +110,7 @@ impl Array {
             return Ok(next);
         };
         drop(arg);
-        let waits = patch.may_wait();
+        let waits = waits && patch.may_wait();
         let next = Node::new(session, base, layout, State::Patched(patch.into()));
         match waits {
             true => session.wait_with(&next, &self.versions)?,
