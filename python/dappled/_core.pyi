@@ -484,8 +484,8 @@ def random(
     seed: list[int],
     first: int,
     shape: tuple[int, ...],
-    bounds: tuple[int, int] = (0, 0),
-    line: tuple[float, float] = (0.0, 1.0),
+    bounds: tuple[int, int] = ...,
+    line: tuple[float, float] = ...,
 ) -> ndarray: ...
 def fourier(
     source: NDArray[Any],
