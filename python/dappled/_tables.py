@@ -102,9 +102,9 @@ REBOUND = _words(
     insert isclose iscomplex isneginf isposinf isreal kron linalg.matrix_norm
     linalg.multi_dot linalg.vector_norm matrix_transpose max meshgrid min moveaxis nan_to_num
     nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar
-    ones_like outer permute_dims piecewise polyval prod ptp ravel real real_if_close require reshape resize
-    roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes tensordot
-    tile transpose trapezoid tri tril trim_zeros triu unstack unwrap vander var vsplit
+    ones_like outer permute_dims piecewise polyval prod ptp ravel real real_if_close require
+    reshape resize roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes
+    tensordot tile transpose trapezoid tri tril trim_zeros triu unstack unwrap vander var vsplit
     vstack zeros_like
     """
 )
