@@ -201,3 +201,14 @@ def test_what_is_done_in_place_raises_at_its_line(make, keep):
         with pytest.raises(FloatingPointError):
             a[1:] = 1 / zeros[1:]
     assert a[0] == b[-1] == numpy.inf and kept is not None
+
+
+def test_a_fold_of_what_waits_and_what_is_chosen_of_it():
+    def program(np):
+        u = np.array(numpy.arange(40_000.0))
+        mask = np.array(numpy.arange(40_000) % 2 == 0)
+        u[1:-1] = (u[:-2] + u[2:]) * 0.5 + 1
+        chosen = u[mask]
+        return (u[: chosen.size] + chosen).sum(), (u[: chosen.size] * chosen).max(), u.sum()
+
+    assert program(dappled) == program(numpy)

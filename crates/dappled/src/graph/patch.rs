@@ -168,10 +168,12 @@ impl Along<'_> {
             State::Patched(patch) if patch.may_wait() => Some((node.clone(), patch)),
             _ => None,
         };
-        match inputs.iter().find_map(waiting) {
-            Some((node, patch)) => patch.folded(session, &node, self),
-            None => Ok(None),
+        let Some((node, patch)) = inputs.iter().find_map(waiting) else { return Ok(None) };
+        // The others first: one may be made of what waits, which is then written.
+        for (input, _) in inputs.iter().filter(|(input, _)| !Arc::ptr_eq(input, &node)) {
+            value(session, input)?;
         }
+        patch.folded(session, &node, self)
     }
 
     /// Folds after, that is while, this memory of a node is written.
