@@ -26,6 +26,6 @@ for _ in range(steps):
     height, previous = (2 * height - previous + courant * bend) * damping, height
 
 energy = np.sum((height - previous) ** 2)
-print(f"energy {energy:.9f}, highest {height.max():.9f} at {np.argmax(height)}")
+print(f"energy {energy:.9f}, from {height.min():.9f} to {height.max():.9f}")
 np.save("wave.npy", height)
 plt.imsave("wave.png", height, cmap="RdBu", vmin=-0.3, vmax=0.3)
