@@ -1,5 +1,6 @@
 """How a workload is timed: with NumPy and with Dappled in turn, the best of several."""
 
+import time
 import timeit
 from types import ModuleType
 from typing import Any
@@ -10,6 +11,8 @@ from workloads import Workload
 
 REPEATS = 4
 AT_LEAST = 0.1  # seconds of one measurement
+# Seconds before each: threads of BLAS stay awake for 0.1, and would have a core of who is next.
+PAUSE = 0.2
 
 
 def computed(result: Any) -> Any:
@@ -35,14 +38,20 @@ def timer(workload: Workload, np: ModuleType) -> timeit.Timer:
     return timeit.Timer(lambda: computed(workload.work(np, *given)))
 
 
+def turn(timer: timeit.Timer, number: int) -> float:
+    """The time of one of so many calls, when nobody else's threads are awake."""
+    time.sleep(PAUSE)
+    return timer.timeit(number) / number
+
+
 def best(timers: list[timeit.Timer]) -> list[float]:
     """The best time of each, measured in turn."""
     times = [max(1, round(AT_LEAST / each.timeit(1))) for each in timers]
     turns = [
-        [each.timeit(number) / number for each, number in zip(timers, times, strict=True)]
+        [turn(each, number) for each, number in zip(timers, times, strict=True)]
         for _ in range(REPEATS)
     ]
-    return [min(turn) for turn in zip(*turns, strict=True)]
+    return [min(of_one) for of_one in zip(*turns, strict=True)]
 
 
 def seconds(workload: Workload) -> tuple[float, float]:
@@ -51,7 +60,7 @@ def seconds(workload: Workload) -> tuple[float, float]:
     return theirs / workload.parts, ours / workload.parts
 
 
-def shown(time: float) -> str:
+def shown(seconds: float) -> str:
     """A time with its unit."""
-    unit, factor = ("ms", 1e3) if time >= 1e-3 else ("us", 1e6)
-    return f"{time * factor:,.{1 if time * factor < 100 else 0}f} {unit}"
+    unit, factor = ("ms", 1e3) if seconds >= 1e-3 else ("us", 1e6)
+    return f"{seconds * factor:,.{1 if seconds * factor < 100 else 0}f} {unit}"

@@ -160,6 +160,29 @@ def test_numbers_without_a_seed_are_the_same_everywhere():
     assert values[-1] == numpy.random.default_rng(5).random(2).tolist()
 
 
+def test_what_a_mask_chose_stays_as_it_was():
+    """Also where it was not computed when what it was chosen from is written."""
+    writes = {
+        "all": lambda v: v.__setitem__(..., 9),
+        "part": lambda v: v.__setitem__(slice(2, None, 3), 9),
+        "in place": lambda v: v.__iadd__(5),
+        "mask": lambda v: v.__setitem__(v > 2, 0),
+        "numbers": lambda v: v.__setitem__([0, 2, 4], -1),
+        "sort": lambda v: v[::-1].sort(),
+    }
+    for size in (10, 40_000):
+        for name, write in writes.items():
+            results = []
+            for module in (numpy, np):
+                v = module.arange(float(size))
+                mask = module.asarray(numpy.arange(size) % 2 == 0)
+                chosen = [v[mask], v[v > 3]]
+                write(v)
+                results.append([*chosen, v])
+            for wanted, found in zip(*results, strict=True):
+                assert wanted.tolist() == found.tolist(), (name, size)
+
+
 def test_the_ranks():
     assert everywhere(np.comm.rank) == [*range(np.comm.size)]
     np.comm.barrier()

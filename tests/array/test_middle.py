@@ -93,3 +93,84 @@ def test_the_first_of_equals_is_found(dtype):
         if dtype in ("f8", "f4", "c16") and size > 2000:
             values[[1900, size - 3]] = numpy.nan
             assert dappled.array(values).argmax() == values.argmax() == 1900
+
+
+EDGES = [8191, 8192, 8193, 10_000, 16_384, 16_385, 40_000]
+
+
+@pytest.mark.parametrize("size", EDGES)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1", "?"])
+def test_chains_on_both_sides_of_what_is_computed_at_once(size, dtype):
+    theirs = [_values((size,), dtype)[:size] for _ in range(2)]
+    ours = [dappled.array(array) for array in theirs]
+
+    def program(np, a, b):
+        before = a * b + 1
+        mixed = np.sqrt(np.abs(before * 2)) + (a < b)
+        b[:] = a | b if dtype in ("i8", "u1", "?") else a - b
+        a += b
+        return before, mixed, a + b[::-1], a[1:] * b[:-1], (2 - a) * 3, np.where(a > b, a, mixed)
+
+    with numpy.errstate(all="ignore"):
+        if dtype == "?":
+            wanted, found = (each[0] & each[1] | each[0] for each in (theirs, ours))
+            wanted, found = [wanted], [found]
+        else:
+            wanted, found = program(numpy, *theirs), program(dappled, *ours)
+    for one, other in zip(wanted, found, strict=True):
+        assert one.dtype == other.dtype and one.tobytes() == numpy.asarray(other).tobytes()
+
+
+def test_what_waits_at_these_sizes_warns_of_its_line():
+    a = dappled.zeros(9000)
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide") as caught:
+        b = 1 / a
+        b._compute()
+    assert caught[0].filename == __file__
+    with numpy.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        1 / a
+    with numpy.errstate(divide="ignore"):
+        assert numpy.isinf(numpy.asarray(1 / a)).all()
+
+
+CONDITIONS = ["i8", "f8", "i1", "c16", "?"]
+
+
+@pytest.mark.parametrize("size", [5, 20_000])
+@pytest.mark.parametrize("dtype", CONDITIONS)
+def test_what_chooses_has_no_part_in_the_dtype(size, dtype):
+    def chosen(np):
+        condition = np.asarray(numpy.arange(size) % 3).astype(dtype)
+        ones = np.ones(size, "f4")
+        return [
+            np.where(condition, ones, ones * 2),
+            np.where(condition, ones, 1j),
+            np.where(condition, np.full(size, 2**53 + 1), 0),
+            np.where(condition, ones < 2, True),
+            np.where(2.5, ones, 2),
+        ]
+
+    for wanted, found in zip(chosen(numpy), chosen(dappled), strict=True):
+        assert wanted.dtype == found.dtype
+        numpy.testing.assert_array_equal(wanted, numpy.asarray(found))
+
+
+FLOATING = ["arctan2", "hypot", "copysign", "nextafter", "heaviside", "logaddexp", "logaddexp2"]
+
+
+@pytest.mark.parametrize("name", FLOATING)
+def test_whole_numbers_of_two_kinds_meet_in_the_first_loop_for_both(name):
+    for one, other in itertools.product("?bBhHiIlLe", repeat=2):
+        for size in (3, 20_000):
+            made = [
+                getattr(np, name)(np.ones(size, one), np.ones(size, other))
+                for np in (numpy, dappled)
+            ]
+            assert made[0].dtype == made[1].dtype, (one, other, size)
+
+
+def test_nothing_may_lie_anywhere():
+    nothing = numpy.zeros(9, "u1")[1:].view("f8")[:0]
+    ours = dappled.asarray(nothing)
+    assert (ours + 1).tolist() == [] and (ours * ours).sum() == 0
+    assert dappled.asarray(nothing.reshape(2, 0)).var(axis=0).tolist() == []

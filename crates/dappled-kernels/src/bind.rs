@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
+use smallvec::SmallVec;
+
 use crate::buffer::{Reading, Writing};
 use crate::execute::Interpreter;
 use crate::lane::Lane;
@@ -53,15 +55,18 @@ impl<'a> Operand<'a> {
     }
 }
 
+/// One for each operand: seldom more need memory of their own.
+type Few<T> = SmallVec<[T; 8]>;
+
 /// The operands of one run. While it lives nobody else writes the inputs or touches the outputs;
 /// every track lies inside its buffer; outputs share no byte with themselves or each other, and
 /// with an input only if both are the same view.
 pub(crate) struct Bound<'a> {
     /// The memory of each operand, inputs first.
-    bases: Vec<*mut u8>,
+    bases: Few<*mut u8>,
     inputs: usize,
     /// Which outputs are also inputs: they are written when a tile has been read.
-    pub shared: Vec<bool>,
+    pub shared: Few<bool>,
     /// Which of the values count, where that is not all of them.
     pub chosen: Option<&'a Chosen>,
     /// What writes an input while it is read.
@@ -110,11 +115,11 @@ impl<'a> Bound<'a> {
         ahead: &'a Ahead<'a>,
     ) -> Result<Self, Error> {
         check_fit(program, inputs, &[])?;
-        let others: Vec<Operand<'a>> =
+        let others: Few<Operand<'a>> =
             inputs.iter().filter(|input| !input.buffer.is_same(written)).copied().collect();
         let (_writing, _reading) = claim(&others, &[])?;
         let bases = inputs.iter().map(|operand| operand.buffer.as_ptr()).collect();
-        let (inputs, shared, plan) = (inputs.len(), Vec::new(), OnceLock::new());
+        let (inputs, shared, plan) = (inputs.len(), Few::new(), OnceLock::new());
         let (chosen, ahead) = (None, Some(ahead));
         Ok(Self { bases, inputs, shared, chosen, ahead, plan, _reading, _writing })
     }
@@ -141,7 +146,7 @@ impl<'a> Bound<'a> {
 
     /// The indices of a run that stores outputs: in the order of the first output's memory.
     pub fn space(inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Space {
-        let views: Vec<&View> = inputs.iter().chain(outputs).map(|operand| operand.view).collect();
+        let views: Few<&View> = inputs.iter().chain(outputs).map(|operand| operand.view).collect();
         Space::in_order_of(&views, inputs.len())
     }
 
@@ -199,7 +204,7 @@ fn check_fit(
     outputs: &[Operand<'_>],
 ) -> Result<(), Error> {
     check_dtypes("input", &program.inputs, inputs)?;
-    let stored: Vec<DType> = program.outputs.iter().filter_map(|&reg| program.dtype(reg)).collect();
+    let stored: Few<DType> = program.outputs.iter().filter_map(|&reg| program.dtype(reg)).collect();
     if !outputs.is_empty() {
         check_dtypes("output", &stored, outputs)?;
     }
@@ -251,7 +256,7 @@ type Claims<'a> = (Vec<Writing<'a>>, Vec<Reading<'a>>);
 
 /// Claims each buffer once: to write if any operand writes it.
 fn claim<'a>(inputs: &[Operand<'a>], outputs: &[Operand<'a>]) -> Result<Claims<'a>, Error> {
-    let mut written: Vec<&'a Buffer> = Vec::new();
+    let mut written: Few<&'a Buffer> = Few::new();
     for output in outputs {
         if !written.iter().any(|buffer| buffer.is_same(output.buffer)) {
             written.push(output.buffer);

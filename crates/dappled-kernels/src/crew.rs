@@ -5,8 +5,8 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -64,6 +64,15 @@ impl Crew {
             let _ = thread::Builder::new().name("dappled".into()).spawn(|| crew.serve());
         }
         crew
+    }
+
+    /// Was this asked a moment ago as well? Then others are awake, or worth waking.
+    pub fn is_at_hand() -> bool {
+        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let now = START.elapsed().as_nanos() as u64;
+        let before = LAST.swap(now, Ordering::Relaxed);
+        rayon::current_num_threads() > 1 && now.saturating_sub(before) < AWAKE.as_nanos() as u64
     }
 
     /// Does its own while up to so many others do theirs; None, with nothing done, where somebody

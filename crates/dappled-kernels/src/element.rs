@@ -96,8 +96,12 @@ macro_rules! with_element {
 }
 pub(crate) use with_element;
 
-/// These bytes as elements. Panics unless they are aligned and a whole number of elements.
+/// These bytes as elements. Panics unless they are aligned and a whole number of elements; none are
+/// wherever they lie.
 pub fn typed<T: Element>(bytes: &[u8]) -> &[T] {
+    if bytes.is_empty() {
+        return &[];
+    }
     check_shape::<T>(bytes);
     // SAFETY: aligned and of whole elements, as just checked; every pattern is a value.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
@@ -105,6 +109,9 @@ pub fn typed<T: Element>(bytes: &[u8]) -> &[T] {
 
 /// These bytes as elements that can be written. Panics as [`typed`] does.
 pub fn typed_mut<T: Element>(bytes: &mut [u8]) -> &mut [T] {
+    if bytes.is_empty() {
+        return &mut [];
+    }
     check_shape::<T>(bytes);
     let len = bytes.len() / size_of::<T>();
     // SAFETY: as in `typed`; an element has no padding, so the bytes stay initialised.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::bind::{Bound, Operand};
+use crate::crew::Crew;
 use crate::fused::Compiler;
 use crate::groups::direct_output;
 use crate::kernels::{Kernel, Variant, hardware, kernel};
@@ -17,6 +18,9 @@ use crate::{Error, Flags, Program, Raised, Reg};
 
 /// Elements times steps from which the work is shared among threads: some 30 µs of it.
 const PARALLEL: usize = 1 << 17;
+
+/// The same where others are awake: what it takes to hand a part over is little then.
+const SHARED: usize = 1 << 15;
 
 /// Parts for each thread: more than one, so that a thread that was late does not delay all.
 const PARTS: usize = 4;
@@ -200,9 +204,13 @@ impl Interpreter {
         PARTS * rayon::current_num_threads()
     }
 
-    /// Is this many elements enough work for several threads?
-    pub(crate) fn is_large(&self, elements: usize) -> bool {
-        elements.saturating_mul(self.steps.len().max(1)) >= PARALLEL
+    /// In how many parts the work on so many elements is cut.
+    pub(crate) fn parts_of(&self, elements: usize) -> usize {
+        match elements.saturating_mul(self.steps.len().max(1)) {
+            PARALLEL.. => self.parts(),
+            SHARED.. if Crew::is_at_hand() => rayon::current_num_threads(),
+            _ => 1,
+        }
     }
 }
 
@@ -214,11 +222,13 @@ impl Engine for Interpreter {
         }
         let bound = Bound::new(&self.program, inputs, outputs)?;
         let mut space = Bound::space(inputs, outputs);
-        let parts = if self.is_large(space.len()) { self.parts() } else { 1 };
+        let parts = self.parts_of(space.len());
         let in_registers = bound.shared.contains(&true) || space.deep > 1;
         let plan = bound.plan(self, &space).filter(|_| !in_registers);
         let len = plan.map_or_else(|| self.most(), |plan| plan.tile);
-        let tiles = space.tiles(len);
+        // As many tiles as are shared evenly.
+        let count = space.len().div_ceil(len).next_multiple_of(parts);
+        let tiles = space.tiles(len.min(space.len().div_ceil(count).max(TILE)));
         let part = tiles.left().div_ceil(parts);
         Ok(run_tiles(self, &bound, tiles, part))
     }
@@ -251,7 +261,7 @@ fn assign_slots(program: &Program) -> (Vec<usize>, usize) {
             count - 1
         }));
         let mut args = step.args.clone();
-        args.retain(|&arg| usize::from(arg.0) >= first && last_read[usize::from(arg.0)] == at);
+        args.retain(|arg| usize::from(arg.0) >= first && last_read[usize::from(arg.0)] == at);
         args.sort();
         args.dedup();
         free.extend(args.iter().map(|arg| slots[usize::from(arg.0)]));

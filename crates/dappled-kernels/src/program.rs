@@ -9,6 +9,8 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use crate::{DType, Error, Op, Scalar};
 
 /// A register of a program: inputs come first, then constants, then the results of steps.
@@ -23,7 +25,7 @@ pub struct Step {
     /// In which dtype: that of the arguments, a select's condition apart.
     pub dtype: DType,
     /// The registers read; all were defined before.
-    pub args: Vec<Reg>,
+    pub args: SmallVec<[Reg; 3]>,
 }
 
 /// An element-wise expression, of one or more results. See [`Program::check`] for what is legal.
@@ -71,7 +73,7 @@ impl Program {
 
     /// Adds a step, unchecked, and gives the register of its result.
     pub fn push(&mut self, op: Op, dtype: DType, args: &[Reg]) -> Reg {
-        self.steps.push(Step { op, dtype, args: args.to_vec() });
+        self.steps.push(Step { op, dtype, args: args.into() });
         self.result(self.steps.len() - 1)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::fused::{Compiler, FusedLoop};
 use crate::groups::{Group, groups, own_program, reads, writes};
-use crate::{Fold, Op, Program, Reg};
+use crate::{Fold, Op, Program, Reg, Step};
 
 /// The most rows.
 const ROWS: usize = 8;
@@ -112,15 +112,12 @@ fn unrolled(program: &Program, op: Op, rows: usize, steady: &[bool]) -> (Program
     for mut registers in registers {
         registers.extend((0..program.constants.len()).map(|at| made.constant(at)));
         for step in &program.steps {
-            let args: Vec<Reg> =
-                step.args.iter().map(|arg| registers[usize::from(arg.0)]).collect();
-            let is_same = |at: &usize| {
-                let known = &made.steps[*at];
-                (known.op, known.dtype, &known.args) == (step.op, step.dtype, &args)
-            };
+            let args = step.args.iter().map(|arg| registers[usize::from(arg.0)]).collect();
+            let step = Step { args, ..*step };
+            let is_same = |at: &usize| made.steps[*at] == step;
             // What is the same for all rows is computed once.
             let known = (0..made.steps.len()).find(is_same).map(|at| made.result(at));
-            registers.push(known.unwrap_or_else(|| made.push(step.op, step.dtype, &args)));
+            registers.push(known.unwrap_or_else(|| made.push(step.op, step.dtype, &step.args)));
         }
         accumulators = made.push(op, dtype, &[accumulators, registers[usize::from(output.0)]]);
     }

@@ -10,6 +10,8 @@ mod straight;
 use std::ops::Range;
 use std::slice;
 
+use smallvec::{SmallVec, smallvec};
+
 pub(crate) use self::ahead::Ahead;
 use self::ahead::Writer;
 use self::near::Near;
@@ -28,6 +30,9 @@ use crate::{Flags, Folded, Raised};
 /// Values that are asked for at once, at most: they stay in the first cache.
 const LONG: usize = 4 * TILE;
 
+/// One for each input, constant or output: seldom more need memory of their own.
+type Few<T> = SmallVec<[T; 8]>;
+
 /// What one thread needs to run an interpreted program.
 pub(crate) struct Machine<'a> {
     code: &'a Interpreter,
@@ -39,15 +44,15 @@ pub(crate) struct Machine<'a> {
     straight: Option<Straight<'a>>,
     slots: Vec<Slot>,
     /// Where an input lies contiguous in its own memory, for the tile at hand.
-    in_place: Vec<Option<*const u8>>,
+    in_place: Few<Option<*const u8>>,
     /// The first row and column of the block that an input's register holds.
     blocks: Vec<Option<(usize, usize)>>,
     /// The elements, by their first and their number, that an input's register holds.
-    gathered: Vec<Option<(*const u8, usize)>>,
+    gathered: Few<Option<(*const u8, usize)>>,
     /// How many elements of a slot hold its constant or its single element already.
-    filled: Vec<usize>,
+    filled: Few<usize>,
     /// Which outputs of the tile at hand a step has written directly.
-    stored: Vec<bool>,
+    stored: Few<bool>,
     /// What the steps have signalled so far.
     raised: Raised,
     /// Ask the CPU's flags after every step, as it has raised one before: until then, once a tile
@@ -67,10 +72,10 @@ impl<'a> Machine<'a> {
     pub fn new(code: &'a Interpreter, bound: &'a Bound<'a>, space: &'a Space) -> Self {
         let plan = bound.plan(code, space);
         let slots = slot::take(plan.map_or(code.slots, |plan| plan.slots));
-        let in_place = vec![None; code.program.inputs.len()];
+        let in_place: Few<_> = smallvec![None; code.program.inputs.len()];
         let blocks = if space.deep > 1 { vec![None; in_place.len()] } else { Vec::new() };
-        let gathered = vec![None; in_place.len()];
-        let filled = vec![0; code.program.first_result()];
+        let gathered = smallvec![None; in_place.len()];
+        let filled = smallvec![0; code.program.first_result()];
         let writer = bound.ahead.map(Writer::new);
         status::clear();
         Self {
@@ -84,7 +89,7 @@ impl<'a> Machine<'a> {
             blocks,
             gathered,
             filled,
-            stored: vec![false; code.outputs.len()],
+            stored: smallvec![false; code.outputs.len()],
             raised: Raised::default(),
             attentive: false,
             calm: true,

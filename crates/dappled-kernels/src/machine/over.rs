@@ -38,7 +38,7 @@ impl Interpreter {
         let Some(reach) = reach(&space, inputs, output) else { return Ok(None) };
         let bound = Bound::over(&self.program, inputs, output)?;
         let len = bound.plan(self, &space).map_or(TILE, |plan| plan.tile);
-        let parts = if self.is_large(space.len()) { self.parts() } else { 1 };
+        let parts = self.parts_of(space.len());
         let tiles = space.tiles(len);
         let places = Places { space: tiles.space(), output: inputs.len(), reach };
         if !places.is_worth(&tiles, parts) {

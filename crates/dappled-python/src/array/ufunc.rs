@@ -1,8 +1,8 @@
 //! Operations, element by element, on whatever Python hands over.
 
 use dappled::graph::{
-    Array, Beside, Given, GraphError, Request, Session, common, loop_dtype, made_alike,
-    quick_alike, quick_into, quick_over, ufunc_in, ufunc_over,
+    Array, Beside, Given, GraphError, Request, Session, common_later, is_common_later, loop_of,
+    made_alike, quick_alike, quick_into, quick_over, ufunc_in, ufunc_over,
 };
 use dappled_kernels::{Casting, DType, Kind, Op, Scalar, Weak, can_cast};
 use pyo3::intern;
@@ -47,9 +47,8 @@ fn common_case<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Some((array, beside)) = commonest(op, objects) else { return Ok(None) };
-    match quickly(py, || quick_alike(op, array, beside))? {
-        Some(memory) => owned(py, made_alike(op, array, memory)).map(Some),
+    match commonest(op, objects) {
+        Some((array, beside)) => common_result(py, op, array, beside),
         None => Ok(None),
     }
 }
@@ -63,11 +62,32 @@ pub fn beside_own<'py>(
     let Some(array) = own.get().array().filter(|array| !array.shape().is_empty()) else {
         return Ok(None);
     };
-    let Some(beside) = beside(op, array, other) else { return Ok(None) };
-    match quickly(own.py(), || quick_alike(op, array, beside))? {
-        Some(memory) => owned(own.py(), made_alike(op, array, memory)).map(Some),
+    match beside(op, array, other) {
+        Some(beside) => common_result(own.py(), op, array, beside),
         None => Ok(None),
     }
+}
+
+/// The result, at once if it is small.
+fn common_result<'py>(
+    py: Python<'py>,
+    op: Op,
+    array: &Array,
+    beside: Beside<'_>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Some(memory) = quickly(py, || quick_alike(op, array, beside))? {
+        return owned(py, made_alike(op, array, memory)).map(Some);
+    }
+    if !is_common_later(op, array, beside) {
+        return Ok(None);
+    }
+    let origin = origin(py)?;
+    if must_report(origin.policy) {
+        return Ok(None);
+    }
+    let request = Request { origin: Some(origin), ..op.into() };
+    let made = quickly(py, || Ok(common_later(request, array, beside)))?;
+    made.map(|array| owned(py, array)).transpose()
 }
 
 /// The same into an array: `out=`.
@@ -249,7 +269,7 @@ fn has_array(given: &[Given<'_>]) -> bool {
 
 /// The loop in which an operation is native here: no argument loses its value in it.
 fn native_loop(op: Op, arguments: &[Argument<'_>], given: &[Given<'_>]) -> Option<DType> {
-    let dtype = loop_dtype(op, common(given)).ok()?;
+    let dtype = loop_of(op, given).ok()?;
     let fits = !arguments.iter().any(|argument| argument.overflows(dtype));
     (fits && is_exact(op, given, dtype)).then_some(dtype)
 }

@@ -27,6 +27,9 @@ pub(crate) struct Choice {
     pub(super) chosen: Chosen,
     /// Where the chosen ones of each rank begin among those of all, and at last how many there are.
     pub(super) bounds: Vec<u64>,
+    /// What they are chosen from: held, so that it is not written in place. (On ranks the program
+    /// reads its memory under another name.)
+    _from: Arc<Node>,
 }
 
 impl Array {
@@ -50,10 +53,11 @@ impl Array {
         };
         let chosen = chosen(session, &read(mask)?)?;
         // Who holds it later holds no more than what is stored.
-        value(session, &self.versions.current())?;
+        let _from = self.versions.current();
+        value(session, &_from)?;
         let values = read(self)?;
         let bounds = bounds(session, chosen.count())?;
-        let choice = Choice { values, chosen, bounds };
+        let choice = Choice { values, chosen, bounds, _from };
         self.pending_choice(choice).map(Some)
     }
 

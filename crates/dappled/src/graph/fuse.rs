@@ -1,5 +1,6 @@
 //! Pending operations as one program.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use dappled_kernels::{DType, Op, Program, Reg, Scalar, View};
@@ -26,8 +27,6 @@ struct Fuse<'a> {
     inputs: Vec<(Arc<Node>, View)>,
     constants: Vec<Scalar>,
     steps: Vec<Step>,
-    /// Where the operation was asked for that is being added.
-    origin: Option<Arc<Origin>>,
     /// Where the results of operations are that are a part of the program already.
     known: Vec<(Arc<Node>, View, Place)>,
 }
@@ -36,7 +35,7 @@ struct Fuse<'a> {
 struct Step {
     request: Request,
     dtype: DType,
-    args: Vec<Place>,
+    args: Few<Place>,
 }
 
 /// Where a value of the program is, before all inputs and constants are known.
@@ -53,8 +52,7 @@ pub(super) fn fused(session: &Session, arg: &Arg, dtype: DType) -> Result<Fused,
     let mut fuse = Fuse::new(session, true);
     let place = fuse.place(arg, 1)?;
     // The cast is asked for now, whenever its operand was.
-    fuse.origin = None;
-    let place = fuse.cast(place, arg.dtype(), dtype);
+    let place = fuse.cast(place, arg.dtype(), dtype, None);
     Ok(fuse.fused(place))
 }
 
@@ -66,15 +64,16 @@ pub(super) fn fused_map(
     noted: bool,
 ) -> Result<Fused, GraphError> {
     let mut fuse = Fuse::new(session, noted);
-    let place = fuse.map(map, map.args.clone())?;
-    let place = fuse.cast(place, map.request.op.result(map.dtype), node.base.dtype);
+    let place = fuse.map(map, &Cow::Borrowed(&map.args))?;
+    let made = map.request.op.result(map.dtype);
+    let place = fuse.cast(place, made, node.base.dtype, map.request.origin.as_ref());
     Ok(fuse.fused(place))
 }
 
 impl<'a> Fuse<'a> {
     fn new(session: &'a Session, noted: bool) -> Self {
         let (inputs, constants, steps, known) = Default::default();
-        Self { session, noted, inputs, constants, steps, origin: None, known }
+        Self { session, noted, inputs, constants, steps, known }
     }
 
     /// Where an argument is, whose node has so many holders here.
@@ -109,8 +108,11 @@ impl<'a> Fuse<'a> {
                 if view.dtype == node.base.dtype
                     && !(self.noted && is_worth_memory(node, map, holders)) =>
             {
-                let place = self.map(map, args)?;
-                self.known.push((node.clone(), view.clone(), place));
+                let place = self.map(map, &args)?;
+                // What nobody else holds is not met again.
+                if Arc::strong_count(node) > holders {
+                    self.known.push((node.clone(), view.clone(), place));
+                }
                 Ok(place)
             }
             _ => {
@@ -120,34 +122,31 @@ impl<'a> Fuse<'a> {
         }
     }
 
-    fn map(&mut self, map: &Map, args: Few<Arg>) -> Result<Place, GraphError> {
-        let mut places = Vec::with_capacity(args.len());
+    fn map(&mut self, map: &Map, args: &Cow<'_, Few<Arg>>) -> Result<Place, GraphError> {
+        // The operation's own arguments, and these if they are others.
+        let holders = if matches!(args, Cow::Borrowed(_)) { 1 } else { 2 };
+        let mut places = Few::new();
         for (position, arg) in args.iter().enumerate() {
-            // The operation's own arguments, and these.
-            let place = self.place(arg, 2)?;
-            self.origin = map.request.origin.clone();
-            places.push(self.cast(
-                place,
-                arg.dtype(),
-                map.request.op.argument(map.dtype, position),
-            ));
+            let place = self.place(arg, holders)?;
+            let (from, to) = (arg.dtype(), map.request.op.argument(map.dtype, position));
+            places.push(self.cast(place, from, to, map.request.origin.as_ref()));
         }
         Ok(self.step(map.request.clone(), map.dtype, places))
     }
 
-    fn cast(&mut self, place: Place, from: DType, to: DType) -> Place {
+    /// A cast that is asked for there, or now.
+    fn cast(&mut self, place: Place, from: DType, to: DType, origin: Option<&Arc<Origin>>) -> Place {
         match place {
             _ if from == to => place,
             Place::Constant(at) => self.constant(self.constants[at].cast(to)),
-            _ => self.step(
-                Request { origin: self.origin.clone(), ..Op::Cast(to).into() },
-                from,
-                vec![place],
-            ),
+            _ => {
+                let request = Request { origin: origin.cloned(), ..Op::Cast(to).into() };
+                self.step(request, from, [place].into_iter().collect())
+            }
         }
     }
 
-    fn step(&mut self, request: Request, dtype: DType, places: Vec<Place>) -> Place {
+    fn step(&mut self, request: Request, dtype: DType, places: Few<Place>) -> Place {
         self.steps.push(Step { request, dtype, args: places });
         Place::Step(self.steps.len() - 1)
     }
@@ -177,7 +176,7 @@ impl<'a> Fuse<'a> {
         let dtypes = self.inputs.iter().map(|(_, view)| view.dtype).collect();
         let mut program = Program::new(dtypes, self.constants.clone());
         for Step { request, dtype, args } in &self.steps {
-            let args: Vec<Reg> = args.iter().map(|&place| register(&program, place)).collect();
+            let args: Few<Reg> = args.iter().map(|&place| register(&program, place)).collect();
             program.push(request.op, *dtype, &args);
         }
         program.outputs.push(register(&program, result));
@@ -194,11 +193,12 @@ fn is_worth_memory(node: &Arc<Node>, map: &Map, holders: usize) -> bool {
 
 /// The arguments of an operation whose result is seen through a view of this base; None where they
 /// can't be.
-fn seen(map: &Map, view: &View, base: &View) -> Option<Few<Arg>> {
+fn seen<'a>(map: &'a Map, view: &View, base: &View) -> Option<Cow<'a, Few<Arg>>> {
     if view == base {
-        return Some(map.args.clone());
+        return Some(Cow::Borrowed(&map.args));
     }
-    map.args.iter().map(|arg| arg.seen_through(view, base)).collect()
+    let args = map.args.iter().map(|arg| arg.seen_through(view, base));
+    args.collect::<Option<_>>().map(Cow::Owned)
 }
 
 fn register(program: &Program, place: Place) -> Reg {

@@ -179,14 +179,18 @@ fn element_wise(
     }
     let layout = layout_like(session, &args, base.dtype, shape);
     let mut map = Map::new(request, dtype, args);
-    let at_once = small || at_once || map.is_heavier(HEAVIEST) || map.holds_much(base.len());
-    let together = map.is_spread || !layout.is_whole();
-    let node = Node::new(session, base, layout, State::Map(map.into()));
-    if at_once {
+    if small || at_once || map.is_heavier(HEAVIEST) || map.holds_much(base.len()) {
+        let node = Node::new(session, base, layout, State::Map(map.into()));
         value(session, &node)?;
         return Ok(Array::over(session, node));
     }
-    let array = Array::over(session, node);
+    Ok(pending(session, base, layout, map))
+}
+
+/// The result of an operation that waits until it is needed.
+pub(super) fn pending(session: &Session, base: View, layout: Layout, map: Map) -> Array {
+    let together = map.is_spread || !layout.is_whole();
+    let array = Array::over(session, Node::new(session, base, layout, State::Map(map.into())));
     session.pending().add(&array.versions, together);
-    Ok(array)
+    array
 }

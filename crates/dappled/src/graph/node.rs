@@ -155,8 +155,8 @@ const LITTLE: usize = 4;
 /// So many operations are done while an element comes from memory.
 const FEW_STEPS: usize = 4;
 
-/// The arguments of an operation: seldom more than two, never more than three.
-pub(crate) type Few<T> = SmallVec<[T; 3]>;
+/// The arguments of an operation: seldom more than two, which are moved about with their views.
+pub(crate) type Few<T> = SmallVec<[T; 2]>;
 
 /// An argument of an operation.
 #[derive(Clone)]

@@ -30,11 +30,12 @@ struct Boxes {
 impl Boxes {
     /// Drops the dead; and those that are here twice, as each write that waits adds its box.
     fn drop_dead(&mut self) {
+        self.all.retain(|(_, versions)| versions.strong_count() > 0);
+        if self.all.len() < FEW / 2 {
+            return;
+        }
         let mut seen = HashSet::new();
-        self.all.retain(|(place, versions)| {
-            let again = *place == Place::Here && !seen.insert(versions.as_ptr());
-            versions.strong_count() > 0 && !again
-        });
+        self.all.retain(|(place, versions)| *place != Place::Here || seen.insert(versions.as_ptr()));
     }
 }
 

@@ -59,6 +59,22 @@ pub fn loop_dtype(op: Op, dtype: DType) -> Result<DType, GraphError> {
     native.ok_or(GraphError::NoLoop { op, dtype })
 }
 
+/// The loop of an operation for these arguments.
+pub fn loop_of(op: Op, given: &[Given<'_>]) -> Result<DType, GraphError> {
+    // What is chosen by takes no part.
+    let given = if op == Op::Select { &given[1..] } else { given };
+    let dtype = common(given);
+    let strong: Few<DType> = given.iter().filter_map(Given::dtype).collect();
+    let has_own = op == Op::Divide || op.loop_for(dtype) == Some(dtype);
+    if has_own || strong.len() < given.len() {
+        return loop_dtype(op, dtype);
+    }
+    // The first loop that all can be cast to, which may be before the one that they meet in: a signed
+    // and an unsigned byte fit in float16, and meet in int16.
+    let each = strong.iter().map(|&dtype| loop_dtype(op, dtype));
+    each.reduce(|one, other| Ok(promote(one?, other?))).unwrap_or_else(|| loop_dtype(op, dtype))
+}
+
 /// An operation as NumPy does it.
 pub fn ufunc(
     session: &Session,
@@ -66,7 +82,7 @@ pub fn ufunc(
     given: &[Given<'_>],
 ) -> Result<Array, GraphError> {
     let request = request.into();
-    let dtype = loop_dtype(request.op, common(given))?;
+    let dtype = loop_of(request.op, given)?;
     ufunc_in(session, request, dtype, given)
 }
 
@@ -93,7 +109,7 @@ pub fn ufunc_in_place(
     given: &[Given<'_>],
 ) -> Result<(), GraphError> {
     let request = request.into();
-    let dtype = loop_dtype(request.op, common(given))?;
+    let dtype = loop_of(request.op, given)?;
     ufunc_over(target, request, dtype, given)
 }
 

@@ -90,6 +90,10 @@ impl Hasher for Words {
         self.word(byte.into());
     }
 
+    fn write_u16(&mut self, word: u16) {
+        self.word(word.into());
+    }
+
     fn write_u32(&mut self, word: u32) {
         self.word(word.into());
     }

@@ -1,11 +1,12 @@
 //! Which of its loops NumPy runs for complex numbers: its vector loop fuses products with sums and
-//! does not take complex64 that lies backwards, nor squares from one stride to another.
+//! does not take complex64 that lies backwards, nor squares from one stride to another, nor with
+//! AVX-512 the absolute values of complex128 that lies backwards.
 //!
 //! What the loop sees is not always the array: where one loop over several axes is worth a copy,
 //! NumPy's iterator brings it one that is contiguous. The source is `npyiter_find_buffering_setup`
 //! in NumPy's `nditer_constr.c`, since NumPy 2.3, and `loops_arithm_fp.dispatch.c.src`.
 
-use dappled_kernels::{DType, Op, View};
+use dappled_kernels::{DType, Op, Variant, View};
 
 use super::node::{Arg, Few};
 use crate::view::{self, permuted};
@@ -23,9 +24,11 @@ pub(super) fn as_numpy(op: Op, dtype: DType, args: &[Arg], target: Option<&View>
         _ => return op,
     };
     let is_strided = |view: &&View| !view.is_contiguous();
+    let is_wide_absolute = op == Op::Absolute && Variant::chosen() == Variant::Avx512;
     let views: Few<&View> = args.iter().filter_map(view_of).collect();
     let may_differ = match dtype {
         DType::Complex64 => views.iter().any(is_strided),
+        DType::Complex128 if is_wide_absolute => views.iter().any(is_strided),
         DType::Complex128 => op == Op::Square && target.as_ref().is_some_and(is_strided),
         _ => false,
     };
@@ -34,7 +37,8 @@ pub(super) fn as_numpy(op: Op, dtype: DType, args: &[Arg], target: Option<&View>
     }
     let (inputs, output) = Loop::new(dtype, args, target).strides();
     let item = dtype.itemsize() as isize;
-    let loads = |&stride: &isize| stride >= 0 || dtype == DType::Complex128;
+    let loads_backwards = dtype == DType::Complex128 && !is_wide_absolute;
+    let loads = |&stride: &isize| stride >= 0 || loads_backwards;
     let fuses = match op {
         Op::Square => inputs[0] == item || output == item && loads(&inputs[0]),
         _ => inputs.iter().all(loads),
