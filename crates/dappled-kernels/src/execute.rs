@@ -227,7 +227,7 @@ impl Engine for Interpreter {
         let plan = bound.plan(self, &space).filter(|_| !in_registers);
         let len = plan.map_or_else(|| self.most(), |plan| plan.tile);
         // As many tiles as are shared evenly.
-        let count = space.len().div_ceil(len).next_multiple_of(parts);
+        let count = space.len().div_ceil(len).next_multiple_of(parts).max(1);
         let tiles = space.tiles(len.min(space.len().div_ceil(count).max(TILE)));
         let part = tiles.left().div_ceil(parts);
         Ok(run_tiles(self, &bound, tiles, part))
