@@ -135,7 +135,13 @@ impl<'a> Fuse<'a> {
     }
 
     /// A cast that is asked for there, or now.
-    fn cast(&mut self, place: Place, from: DType, to: DType, origin: Option<&Arc<Origin>>) -> Place {
+    fn cast(
+        &mut self,
+        place: Place,
+        from: DType,
+        to: DType,
+        origin: Option<&Arc<Origin>>,
+    ) -> Place {
         match place {
             _ if from == to => place,
             Place::Constant(at) => self.constant(self.constants[at].cast(to)),

@@ -97,7 +97,7 @@ pub use product::{Multiply, product};
 pub use quick::{Beside, made_alike, quick_alike, quick_into, quick_over};
 pub use quick_arg::quick_arg;
 pub use quick_take::{elements, quick_take};
-pub use resolve::{Given, common, loop_dtype, loop_of, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
+pub use resolve::{Given, loop_dtype, loop_of, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
 pub use session::{Limits, Session};
 pub use versions::Loan;
 pub use ways::{Line, Ways};

@@ -35,7 +35,8 @@ impl Boxes {
             return;
         }
         let mut seen = HashSet::new();
-        self.all.retain(|(place, versions)| *place != Place::Here || seen.insert(versions.as_ptr()));
+        self.all
+            .retain(|(place, versions)| *place != Place::Here || seen.insert(versions.as_ptr()));
     }
 }
 

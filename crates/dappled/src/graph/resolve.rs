@@ -31,7 +31,7 @@ impl Given<'_> {
 }
 
 /// The dtype in which arguments meet.
-pub fn common(given: &[Given<'_>]) -> DType {
+fn common(given: &[Given<'_>]) -> DType {
     let strong = given.iter().filter_map(Given::dtype).reduce(promote);
     let weak = given.iter().filter_map(|given| match given {
         Given::Weak(weak, _) => Some(*weak),
