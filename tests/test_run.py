@@ -24,6 +24,7 @@ ENDINGS = {
     ),
     "raised by all": ("raise ValueError('everywhere')", 1, ["ValueError: everywhere"]),
     "a status of all": ("sys.exit(5)", 5, []),
+    "a truth for a status": ("sys.exit(True)", 1, []),
     "a status in the middle": (
         "if r == 1: sys.exit(4)\na.sum()",
         1,

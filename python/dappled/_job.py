@@ -40,7 +40,7 @@ def join() -> None:
 
     def leave(status: Any = None, /) -> NoReturn:
         global _status
-        _status = status if isinstance(status, int) else int(status is not None)
+        _status = int(status) if isinstance(status, int) else int(status is not None)
         left(status)
 
     def go(status: int) -> NoReturn:
