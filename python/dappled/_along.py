@@ -14,8 +14,10 @@ from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import in_pieces, uses_pieces
 from dappled._rebind import apart
+from dappled._taking import write_flat
 
 _by_steps = apart(numpy.apply_along_axis)
+_put_by_steps = apart(numpy.put_along_axis)
 _median_of_all = apart(numpy.nanmedian)
 
 
@@ -88,3 +90,15 @@ def nanmedian(
         return numpy.nanmedian(part, axis % a.ndim, keepdims=keeps)
 
     return along(a, [axis % a.ndim], compute, keeps)
+
+
+@native(numpy.put_along_axis)
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> Any:
+    ours = isinstance(arr, ndarray) and arr._held is None
+    if core.ranks() == 1 or (axis is None and not ours):
+        return NotImplemented
+    if axis is not None or indices.ndim != 1 or indices.dtype.kind not in "iu":
+        return called_by_user(_put_by_steps, arr, indices, values, axis)
+    if not (arr._writeable and arr.flags.c_contiguous):  # NumPy writes into the memory alone
+        raise ValueError("assignment destination is read-only")
+    return write_flat(arr, indices, values)

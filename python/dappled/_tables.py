@@ -124,8 +124,8 @@ REBOUND_ON_RANKS = _words(
     polynomial.hermite_e.hermeval3d polynomial.laguerre.lagval polynomial.laguerre.lagval2d
     polynomial.laguerre.lagval3d polynomial.legendre.legval polynomial.legendre.legval2d
     polynomial.legendre.legval3d polynomial.polynomial.polyval polynomial.polynomial.polyval2d
-    polynomial.polynomial.polyval3d polynomial.polynomial.polyvalfromroots put_along_axis
-    row_stack setdiff1d setxor1d sort_complex take_along_axis tril_indices tril_indices_from
+    polynomial.polynomial.polyval3d polynomial.polynomial.polyvalfromroots row_stack
+    setdiff1d setxor1d sort_complex take_along_axis tril_indices tril_indices_from
     triu_indices triu_indices_from union1d unique_all unique_counts unique_inverse unique_values
     """
 ) | _in_modules("arccos arcsin arctanh log log10 log2 logn power sqrt", "emath", "lib.scimath")

@@ -104,14 +104,14 @@ def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Any:
         numbers = numbers % a.size
     elif mode == "clip":
         numbers = numbers.clip(0, a.size - 1)
-    _write_flat(a, numbers, _cycled(values, numbers.size))
+    write_flat(a, numbers, _cycled(values, numbers.size))
     return None
 
 
 put = native(numpy.put)(_put)
 
 
-def _write_flat(a: Any, numbers: Any, values: Any) -> None:
+def write_flat(a: Any, numbers: Any, values: Any) -> None:
     """Writes into the elements of an array as if they were in one row."""
     row = a.reshape(-1)
     row[numbers] = values
@@ -137,7 +137,7 @@ def place(arr: Any, mask: Any, vals: Any) -> Any:
         return NotImplemented
     (numbers,) = nonzero(chosen.reshape(-1))
     if numbers.size:
-        _write_flat(arr, numbers, _cycled(values, numbers.size).astype(arr.dtype))
+        write_flat(arr, numbers, _cycled(values, numbers.size).astype(arr.dtype))
     return None
 
 
@@ -150,7 +150,7 @@ def putmask(a: Any, mask: Any, values: Any) -> Any:
         return NotImplemented
     (numbers,) = nonzero(chosen.reshape(-1))
     if numbers.size:
-        _write_flat(a, numbers, given[numbers % given.size].astype(a.dtype))
+        write_flat(a, numbers, given[numbers % given.size].astype(a.dtype))
     return None
 
 

@@ -265,6 +265,7 @@ INDEXING = {
     "choose": lambda np, a: np.choose((a > 3).astype(int), [a, -a]),
     "take_along_axis": lambda np, a: np.take_along_axis(a, np.argsort(a, 1, kind="stable"), 1),
     "put_along_axis": changed(lambda np, a: np.put_along_axis(a, np.argmax(a, 0)[None], 99, 0)),
+    "put_along_axis of all": changed(lambda np, a: np.put_along_axis(a, MANY, a.flat[:500], None)),
     "unravel_index": lambda np, a: np.unravel_index(np.abs(a).astype(int), (5, 10)),
     "ravel_multi_index": lambda np, a: np.ravel_multi_index(np.nonzero(a), a.shape),
 }
@@ -285,6 +286,7 @@ WRONG = {
     "take": lambda np, a: np.take(a, [0, 99], axis=0),
     "take mode": lambda np, a: np.take(a, [0, 9], mode="none"),
     "put": lambda np, a: np.put(a, [0, 99999], 1),
+    "put_along_axis": lambda np, a: np.put_along_axis(a.T, MANY, 1, None),
     "compress": lambda np, a: np.compress([True] * 70, a, axis=0),
     "choose": lambda np, a: np.choose(np.abs(a).astype(int), [a, -a]),
     "take_along_axis": lambda np, a: np.take_along_axis(a, np.argsort(a, axis=1) + 9, 1),
