@@ -217,6 +217,8 @@ INDEXING = {
     "broadcast": lambda np, a: a[ROWS[:, None], [1, 2]],
     "apart": lambda np, a: a.reshape(10, 6, 42)[[1, 2], :, [3, 4]],
     "beside": lambda np, a: a.reshape(10, 6, 42)[:, [1, 2], [3, 4]],
+    "apart by no axis": lambda np, a: a.reshape(10, 6, 42)[:, 0, ..., np.arange(4)],
+    "broadcast by no axis": lambda np, a: a.reshape(10, 6, 42)[::3, [[0], [5]], ..., [3, 4]],
     "middle": lambda np, a: a.reshape(10, 6, 42)[1:, [[1, 2], [0, 5]], ::2],
     "number and array": lambda np, a: a.reshape(10, 6, 42)[1, :, [3, 4]],
     "newaxis": lambda np, a: a[ROWS, None],
@@ -234,6 +236,11 @@ INDEXING = {
     "set columns array": changed(lambda np, a: a.__setitem__((slice(None), FEW[:9]), a[:, :9] + 1)),
     "set both": changed(lambda np, a: a.__setitem__((FEW, FEW), np.arange(60.0))),
     "set outer": changed(lambda np, a: a.__setitem__(np.ix_([1, 5], [2, 40, 2]), a[:2, :3])),
+    "set apart by no axis": changed(
+        lambda np, a: a.reshape(10, 6, 42).__setitem__(
+            (slice(None), [0, 1], ..., [3, 4]), a[:2, :10]
+        )
+    ),
     "set part": changed(lambda np, a: a[10:50].__setitem__(ROWS[:3], 3)),
     "set in place": changed(lambda np, a: a.__setitem__(ROWS, a[ROWS] + 1)),
     "set many": lambda np, a: written_many(np, a, "f8"),
@@ -342,6 +349,13 @@ SORTING = {
     "percentile 0": lambda np, a: np.percentile(a, 30, axis=0),
     "quantile": lambda np, a: np.quantile(a, 0.3, method="hazen"),
     "quantile 1": lambda np, a: np.quantile(a, [0.3, 0.9], axis=1),
+    "quantile by place": lambda np, a: np.quantile(a, 0.3, 0, None, False, "hazen"),
+    "over input": lambda np, a: [
+        np.median(a.copy(), overwrite_input=True),
+        np.nanmedian(a[0].copy(), None, None, True),
+        np.percentile(a.copy(), 30, None, None, True),
+        np.quantile(a[:5, 0].copy(), 0.3, overwrite_input=True),
+    ],
     "nanmedian": lambda np, a: np.nanmedian(np.where(a > 9, np.nan, a)),
     "nanpercentile": lambda np, a: np.nanpercentile(np.where(a > 9, np.nan, a), 40),
     "bincount": lambda np, a: np.bincount(np.abs(a).astype(int).reshape(-1)),
