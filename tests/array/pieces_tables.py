@@ -270,6 +270,7 @@ INDEXING = {
     "compress short": lambda np, a: a.compress([True, False, True], axis=1),
     "extract": lambda np, a: np.extract(a > 3, a),
     "choose": lambda np, a: np.choose((a > 3).astype(int), [a, -a]),
+    "choose of numbers": lambda np, a: np.choose((a > 3) + (a > 5), [a.astype("f4"), 0, 1]),
     "take_along_axis": lambda np, a: np.take_along_axis(a, np.argsort(a, 1, kind="stable"), 1),
     "put_along_axis": changed(lambda np, a: np.put_along_axis(a, np.argmax(a, 0)[None], 99, 0)),
     "put_along_axis of all": changed(lambda np, a: np.put_along_axis(a, MANY, a.flat[:500], None)),
@@ -293,6 +294,13 @@ WRONG = {
     "take": lambda np, a: np.take(a, [0, 99], axis=0),
     "take mode": lambda np, a: np.take(a, [0, 9], mode="none"),
     "put": lambda np, a: np.put(a, [0, 99999], 1),
+    "of no rows": lambda np, a: a[:0, [99]],
+    "of no columns": lambda np, a: a[[99], :0],
+    "set of no rows": lambda np, a: a.__setitem__((slice(0), [99]), 1),
+    "add.at of no rows": lambda np, a: np.add.at(a, (slice(0), [99]), 1),
+    "putmask": lambda np, a: np.putmask(a.astype(int), a > 3, a),
+    "putmask list": lambda np, a: np.putmask(a.astype("i1"), a > 3, [300]),
+    "place": lambda np, a: np.place(a.astype(int), a > 3, a[0]),
     "put_along_axis": lambda np, a: np.put_along_axis(a.T, MANY, 1, None),
     "compress": lambda np, a: np.compress([True] * 70, a, axis=0),
     "choose": lambda np, a: np.choose(np.abs(a).astype(int), [a, -a]),
@@ -302,6 +310,7 @@ WRONG = {
     "sort kind": lambda np, a: np.sort(a, kind="none"),
     "partition": lambda np, a: np.partition(a, 99),
     "searchsorted": lambda np, a: np.searchsorted(a, 3),
+    "searchsorted sorter": lambda np, a: np.searchsorted(a[0], a, sorter=np.arange(5)),
     "bincount": lambda np, a: np.bincount(a[0].astype(int)),
     "histogram": lambda np, a: np.histogram(a, 0),
     "histogram range": lambda np, a: np.histogram(a, 3, (5, 1)),
@@ -335,7 +344,11 @@ SORTING = {
     "searchsorted": lambda np, a: np.searchsorted(np.sort(a, axis=None), a),
     "searchsorted right": lambda np, a: np.sort(a, axis=None).searchsorted(a[0] + 0.5, "right"),
     "searchsorted small": lambda np, a: np.searchsorted([1, 2, 5], a),
+    "searchsorted none": lambda np, a: np.searchsorted(a[0, :0], a),
     "digitize": lambda np, a: np.digitize(a, [-1, 0, 3]),
+    "digitize down": lambda np, a: [
+        np.digitize(a, np.arange(9.0)[::-1], right) for right in (False, True)
+    ],
     "unique": lambda np, a: np.unique(a),
     "unique all": lambda np, a: np.unique(a, True, True, True),
     "unique counts": lambda np, a: np.unique(a, return_counts=True),
@@ -364,6 +377,10 @@ SORTING = {
     "histogram edges": lambda np, a: np.histogram(a, [-5, 0, 1.5, 9]),
     "histogram range": lambda np, a: np.histogram(a, 7, (-2, 9), density=True),
     "histogram weights": lambda np, a: np.histogram(a, 7, weights=a * 2),
+    "histogram swapped": lambda np, a: [
+        with_order(np.histogram(a, 7, weights=a.astype(kind))[0])
+        for kind in (">f8", ">i4", ">c16", "g", "G")
+    ],
     "histogram2d": lambda np, a: np.histogram2d(a[:, 0], a[:, 1], 5),
     "isin": lambda np, a: np.isin(a, [1, 3]),
     "isin all": lambda np, a: np.isin(a.astype(int), np.abs(a).astype(int)),
