@@ -82,7 +82,8 @@ def nanmedian(
     if not in_pieces(a) or out is not None or not is_native(a.dtype) or not a.size:
         return NotImplemented
     if axis is None or a.ndim == 1:
-        return called_by_user(_median_of_all, a, axis, keepdims=keeps)
+        found = called_by_user(_median_of_all, a, axis, keepdims=keeps)
+        return core.wrap(found) if type(found) is numpy.ndarray else found
     if type(axis) is not int or not -a.ndim <= axis < a.ndim:
         return NotImplemented
 

@@ -103,6 +103,8 @@ SHAPING = {
     "ediff1d": lambda np, a: np.ediff1d(a),
     "gradient": lambda np, a: np.gradient(a),
     "round": lambda np, a: np.round(a / 3, 2),
+    "round swapped": lambda np, a: with_order(np.round((a / 3).astype(">f8"), 2)),
+    "rint swapped": lambda np, a: with_order(np.round((a / 3).astype(">f4"))),
     "astype": lambda np, a: a.astype("i4"),
     "copy": lambda np, a: np.copy(a),
     "where positive": lambda np, a: np.sqrt(a, out=a.copy(), where=a > 0),
@@ -122,6 +124,10 @@ SHAPING = {
     "mean where": lambda np, a: a.mean(axis=1, where=a[:, :1] > -9),
     "max where": lambda np, a: a.max(where=a < 3, initial=-99),
     "count where": lambda np, a: np.add.reduce(a > 1, axis=None, where=a < 9, initial=3),
+    "sum where of a list": lambda np, a: np.sum([*range(42)], where=a[0] > 1),
+    "max where of a list": lambda np, a: np.max([*range(42)], where=a[0] > 1, initial=2),
+    "all where of a list": lambda np, a: np.all([0] * 42, where=a[0] > 1),
+    "where of a number": lambda np, a: raised(lambda: np.sum(3, where=a[0] > 1)),
     "any where": lambda np, a: np.any(a > 3, axis=1, where=a < 9),
     "reduceat": lambda np, a: np.add.reduceat(a, [0, 5, 3, 40], axis=0),
     "reduceat columns": lambda np, a: np.maximum.reduceat(a, [0, 41], 1),
@@ -465,6 +471,10 @@ TRANSFORMS = {
     "wrong axis": lambda np, a: raised(lambda: np.fft.fft(a, axis=2)),
     "wrong norm": lambda np, a: raised(lambda: np.fft.fft(a, norm="no")),
     "not real": lambda np, a: raised(lambda: np.fft.rfft(a + 1j)),
+    "not real, out": lambda np, a: [
+        raised(lambda shape=shape: np.fft.ihfft(a + 1j, out=np.zeros(shape, complex)))
+        for shape in [(3,), (60, 21), (60, 22), (7, 22)]
+    ],
 }
 
 # Of a definite matrix, one with no pattern, and a tall one.
