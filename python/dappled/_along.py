@@ -14,8 +14,10 @@ from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import in_pieces, uses_pieces
 from dappled._rebind import apart
+from dappled._taking import write_flat
 
 _by_steps = apart(numpy.apply_along_axis)
+_put_by_steps = apart(numpy.put_along_axis)
 _median_of_all = apart(numpy.nanmedian)
 
 
@@ -80,7 +82,8 @@ def nanmedian(
     if not in_pieces(a) or out is not None or not is_native(a.dtype) or not a.size:
         return NotImplemented
     if axis is None or a.ndim == 1:
-        return called_by_user(_median_of_all, a, axis, keepdims=keeps)
+        found = called_by_user(_median_of_all, a, axis, keepdims=keeps)
+        return core.wrap(found) if type(found) is numpy.ndarray else found
     if type(axis) is not int or not -a.ndim <= axis < a.ndim:
         return NotImplemented
 
@@ -88,3 +91,15 @@ def nanmedian(
         return numpy.nanmedian(part, axis % a.ndim, keepdims=keeps)
 
     return along(a, [axis % a.ndim], compute, keeps)
+
+
+@native(numpy.put_along_axis)
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> Any:
+    ours = isinstance(arr, ndarray) and arr._held is None
+    if core.ranks() == 1 or (axis is None and not ours):
+        return NotImplemented
+    if axis is not None or indices.ndim != 1 or indices.dtype.kind not in "iu":
+        return called_by_user(_put_by_steps, arr, indices, values, axis)
+    if not (arr._writeable and arr.flags.c_contiguous):  # NumPy writes into the memory alone
+        raise ValueError("assignment destination is read-only")
+    return write_flat(arr, indices, values)

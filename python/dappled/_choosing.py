@@ -91,6 +91,8 @@ def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
         return NotImplemented
     if decimals == 0:
         return ufuncs["rint"](self)
+    if not self.dtype.isnative:  # NumPy rounds into memory of that dtype
+        return round(self.astype(self.dtype.newbyteorder("=")), decimals).astype(self.dtype)
     scale = 10.0 ** abs(decimals)
     forth, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
     return ufuncs[back](ufuncs["rint"](ufuncs[forth](self, scale)), scale)

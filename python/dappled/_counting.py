@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from dappled import _rows
-from dappled._array import core, empty, ndarray
+from dappled._array import core, empty, is_native, ndarray
 from dappled._creation import asarray
 from dappled._large import is_large
 from dappled._native import native
@@ -71,12 +71,14 @@ def summed(counts: Any) -> Any:
     ranks = core.ranks()
     if ranks == 1:
         return core.wrap(counts, True)
-    if counts.ndim == 1 and counts.dtype.kind in "iu":  # in any order
+    kind = counts.dtype
+    if counts.ndim == 1 and (kind.kind in "iu" or not is_native(kind)):  # in any order, or NumPy's
         parts = numpy.split(counts, _rows.starts(len(counts))[1:-1])
-        return _rows.from_rows(sum(_rows.sent("counts", parts)), len(counts))
+        total = sum(_rows.sent("counts", parts)).astype(kind, copy=False)
+        return _rows.from_rows(total, len(counts))
     pieces = Distribution((ranks, *counts.shape), "b" + "n" * counts.ndim, nprocs=ranks)
     parts = core.from_piece(pieces, _rows.solid(counts[None]), True)
-    return core.reduce(parts, "add", 0, counts.dtype)
+    return core.reduce(parts, "add", 0, kind)
 
 
 @native(numpy.histogramdd)

@@ -35,6 +35,8 @@ def array(
 ) -> Any:
     if not isinstance(object, ndarray):
         made = _stacked(object, dtype)
+        if made is None and not subok and _is_turned(order):
+            made = array(object, dtype, copy=copy)
         return NotImplemented if made is None else array(made, copy=None, order=order, ndmin=ndmin)
     if ndmin > object.ndim:
         made = array(object, dtype, copy=copy, order=order)
@@ -47,6 +49,13 @@ def array(
     if copy is False:  # which NumPy refuses
         return viewed(numpy.array, object, dtype, copy=False, order=order)
     return object.astype(dtype or object.dtype, order=order)
+
+
+def _is_turned(order: Any) -> bool:
+    """Whether columns are to lie in a row: each rank takes its part of NumPy's in rows, and turns
+    it.
+    """
+    return core.ranks() > 1 and order in ("F", "f")
 
 
 def _stacked(sequence: Any, dtype: Any) -> Any:
@@ -75,10 +84,12 @@ def _has_pieces(value: Any) -> bool:
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
 ) -> Any:
-    if device not in (None, "cpu") or (copy is False and type(a) in (list, tuple)):
+    if _is_away(device) or (copy is False and type(a) in (list, tuple)):
         return NotImplemented
     if not isinstance(a, ndarray):
         made = _stacked(a, dtype)
+        if made is None and copy is not False and _is_turned(order):
+            made = asarray(a, dtype)
         return NotImplemented if made is None else array(made, copy=None, order=order or "K")
     return array(a, dtype, copy=copy, order=order or "K")
 
@@ -87,7 +98,7 @@ def asarray(
 def asanyarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
 ) -> Any:
-    if not isinstance(a, ndarray) or device:
+    if not isinstance(a, ndarray) or _is_away(device):
         return NotImplemented
     return asarray(a, dtype, order, copy=copy)
 
@@ -106,7 +117,7 @@ def asfortranarray(a: Any, dtype: Any = None) -> Any:
 def empty(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None) -> Any:
     kind = numpy.dtype(dtype)
     sizes = _sizes(shape)
-    if sizes is None or order not in _ORDERS or device or not is_made(kind):
+    if sizes is None or order not in _ORDERS or _is_away(device) or not is_made(kind):
         return NotImplemented
     return empty_array(sizes, kind, _ORDERS[order])
 
@@ -149,7 +160,7 @@ def empty_like(
     *,
     device: Any = None,
 ) -> Any:
-    if not isinstance(prototype, ndarray) or device:
+    if not isinstance(prototype, ndarray) or _is_away(device):
         return NotImplemented
     kind = prototype.dtype if dtype is None else numpy.dtype(dtype)
     sizes = prototype.shape if shape is None else _sizes(shape)
@@ -185,7 +196,7 @@ def eye(
 ) -> Any:
     kind = numpy.dtype(dtype)
     sizes = _sizes((N, N if M is None else M))
-    if sizes is None or device or order not in _ORDERS or kind.kind not in NATIVE_KINDS:
+    if sizes is None or _is_away(device) or order not in _ORDERS or kind.kind not in NATIVE_KINDS:
         return NotImplemented
     if core.ranks() == 1 and math.prod(sizes) <= _SHORT:
         return NotImplemented
@@ -213,7 +224,7 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any
 @native(numpy.arange)
 def arange(*args: Any, dtype: Any = None, device: Any = None) -> Any:
     """Each rank makes its own part, by NumPy's rule: the first, and so many steps more."""
-    if core.ranks() == 1 or not 1 <= len(args) <= 3 or device or not _are_numbers(args):
+    if core.ranks() == 1 or not 1 <= len(args) <= 3 or _is_away(device) or not _are_numbers(args):
         return NotImplemented
     start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
     if not step:
@@ -254,9 +265,14 @@ def _steps(values: Any, places: Any) -> Any:
 
 def _filled(shape: Any, value: Any, dtype: Any, order: Any, device: Any) -> Any:
     sizes = _sizes(shape)
-    if sizes is None or order not in _ORDERS or device or not is_made(dtype):
+    if sizes is None or order not in _ORDERS or _is_away(device) or not is_made(dtype):
         return NotImplemented
     return full_array(sizes, value, dtype, _ORDERS[order])
+
+
+def _is_away(device: Any) -> bool:
+    """Whether a device is one that NumPy has an error for."""
+    return device not in (None, "cpu")
 
 
 def _sizes(shape: Any) -> tuple[int, ...] | None:
@@ -280,7 +296,7 @@ def _is_ordered(array: Any, order: str | None) -> bool:
 
 
 def _in_order(array: Any, dtype: Any, order: str) -> Any:
-    if not isinstance(array, ndarray):
+    if not isinstance(array, ndarray) and not _is_turned(order):
         return NotImplemented
     made = asarray(array, dtype, order)
-    return made if array.ndim else made.reshape(1)
+    return made if made.ndim else made.reshape(1)

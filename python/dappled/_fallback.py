@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -107,18 +108,23 @@ class _Crossings:
     def __init__(self, function: Function) -> None:
         self.views = function.__name__ in VIEWS
         self._function = function
-        self._names = {"out", *WRITTEN.get(function.__name__, ())}
+        self._written = {"out", *WRITTEN.get(function.__name__, ())}
 
     @functools.cached_property
-    def _places(self) -> set[int]:
+    def _parameters(self) -> list[str]:
         try:
-            parameters = inspect.signature(self._function).parameters
+            return list(inspect.signature(self._function).parameters)
         except ValueError:  # a function in C that does not tell
-            return set()
-        return {place for place, name in enumerate(parameters) if name in self._names}
+            return []
 
     def args(self, crossing: Crossing, args: tuple[Any, ...]) -> list[Any]:
-        return [crossing.over(value, place in self._places) for place, value in enumerate(args)]
+        named = itertools.zip_longest(args, self._parameters[: len(args)])
+        return [self._over(crossing, value, name) for value, name in named]
 
     def kwargs(self, crossing: Crossing, kwargs: dict[str, Any]) -> dict[str, Any]:
-        return {name: crossing.over(value, name in self._names) for name, value in kwargs.items()}
+        return {name: self._over(crossing, value, name) for name, value in kwargs.items()}
+
+    def _over(self, crossing: Crossing, value: Any, name: str | None) -> Any:
+        if name == "overwrite_input":  # leave to write what is lent to be read
+            return False
+        return crossing.over(value, name in self._written)

@@ -113,7 +113,7 @@ def _done(call: _Call, lengths: Any, axes: Any, out: Any) -> Any:
         steps = _steps(a, call.kind, lengths, axes, call.said[2])
         _check(a, steps, out)
     except (_Unfit, TypeError, KeyError):
-        return _complaint(call) if in_pieces(a) else NotImplemented
+        return _complaint(call, out) if in_pieces(a) else NotImplemented
     made = _made(a, steps, call.kind)
     if out is None:
         return made
@@ -196,11 +196,19 @@ def _made(a: Any, steps: list[Step], kind: _Kind) -> Any:
     return core.wrap(made.astype(_dtype(a, steps), copy=False), True)
 
 
-def _complaint(call: _Call) -> Any:
+def _complaint(call: _Call, out: Any) -> Any:
     """NumPy's error for the same arguments: its words need no values."""
+    if out is not None and call.a.dtype.kind == "c" and call.kind.what == "half":
+        call.theirs(_memoryless(call.a), *call.said, out=_memoryless(out))
     few = [min(length, 2 - length % 2) for length in call.a.shape]  # even or odd: it has two ways
     call.theirs(numpy.zeros(few, call.a.dtype), *call.said)
     return NotImplemented
+
+
+def _memoryless(array: Any) -> Any:
+    """An array of NumPy's of the same shape and dtype, all of whose elements are one."""
+    one, strides = numpy.zeros((), array.dtype), (0,) * array.ndim
+    return numpy.lib.stride_tricks.as_strided(one, array.shape, strides)
 
 
 FUNCTIONS = {name: _along_one(name) for name in _KINDS} | {

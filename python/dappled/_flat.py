@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ndarray
+from dappled._array import canonical, core, ndarray
 from dappled._creation import asarray
 from dappled._crossing import Crossing, Proxy
 from dappled._fallback import shadow
@@ -69,10 +69,11 @@ def write(base: Any, key: Any, value: Any) -> None:
     several = _is_array(key) or isinstance(key, slice)
     is_row = base.flags.c_contiguous
     row = base.reshape(-1, copy=not is_row)
-    values = value if isinstance(value, ndarray) else core.wrap(numpy.asarray(value, base.dtype))
-    if values.ndim and values.size and several:
-        values = numpy.resize(values, count)
-    row[key] = values if several else values.reshape(-1)[0]
+    if not isinstance(value, ndarray):
+        value = core.wrap(canonical(numpy.asarray(value, base.dtype)))
+    if value.ndim and value.size and several:
+        value = numpy.resize(value, count)
+    row[key] = value if several else value.reshape(-1)[0]
     if not is_row:
         base[...] = row.reshape(base.shape)
 

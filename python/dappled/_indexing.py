@@ -138,10 +138,18 @@ def _as_rows(parsed: Key) -> Any:
     return parsed.part if count == 1 else parsed.part.reshape(rows)
 
 
+def _is_none(parsed: Key, rest: tuple[int, ...]) -> bool:
+    """Whether nothing is selected: by numbers that are in range nevertheless."""
+    if math.prod(parsed.shape) and not math.prod(rest):
+        first, length = parsed.numbers[0], len(parsed.part)
+        agreed(lambda: in_range(first, length, parsed.axis))
+    return not math.prod((*parsed.shape, *rest))
+
+
 def _taken(parsed: Key) -> Any:
     array = _as_rows(parsed)
     rest = array.shape[1:]
-    if not math.prod((*parsed.shape, *rest)):
+    if _is_none(parsed, rest):
         return core.wrap(numpy.empty((*parsed.shape, *rest), array.dtype))
     grid = core.placed("b" * len(parsed.shape), parsed.shape).grid_shape
     kinds = "b" * len(parsed.shape) + "n" * len(rest)
@@ -190,7 +198,7 @@ def _put(parsed: Key, value: Any) -> None:
     """Rows written by those who have them, in the order of the numbers."""
     array = _as_rows(parsed)
     size, rest = math.prod(parsed.shape), array.shape[1:]
-    if not size or not math.prod(rest):
+    if _is_none(parsed, rest):
         return
     numbers, blocks = _in_order(parsed, size), _rows.row_blocks(array.shape)
     if not value.ndim:
@@ -213,7 +221,7 @@ def _changed(parsed: Key, value: Any, change: Any) -> None:
     """Rows changed by those who have them, in the order of the numbers."""
     array = _as_rows(parsed)
     size, rest = math.prod(parsed.shape), array.shape[1:]
-    if not size or not math.prod(rest):
+    if _is_none(parsed, rest):
         return
     numbers = _in_order(parsed, size)
     numbers = agreed(lambda: in_range(numbers, len(array), parsed.axis))

@@ -82,7 +82,9 @@ def taken_apart(array: Any, key: Any) -> Key | None:
 
 
 def _items(array: Any, key: Any) -> list[Any] | None:
-    """What a key says of each axis in turn, as many as there are axes."""
+    """What a key says of each axis in turn, as many as there are axes; dots that stand for none
+    stay, as they part arrays.
+    """
     items: list[Any] = []
     for one in key if type(key) is tuple else (key,):
         if one is None or one is ... or isinstance(one, slice):
@@ -96,8 +98,9 @@ def _items(array: Any, key: Any) -> list[Any] | None:
     missing = array.ndim - used + len(dots)
     if len(dots) > 1 or missing < 0:
         return None
-    where = dots[0] if dots else len(items)
-    items[where : where + len(dots)] = [slice(None)] * missing
+    if missing or not dots:
+        where = dots[0] if dots else len(items)
+        items[where : where + len(dots)] = [slice(None)] * missing
     return items
 
 
@@ -131,6 +134,8 @@ def _split(array: Any, items: list[Any]) -> tuple[list[Any], list[Any], list[int
     places: list[int] = []
     axis = shown = 0
     for place, one in enumerate(items):
+        if one is ...:
+            continue
         if one is None or isinstance(one, slice):
             basic.append(one)
             axis, shown = axis + (one is not None), shown + 1

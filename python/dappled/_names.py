@@ -23,7 +23,7 @@ _DISPATCHED = type(numpy.sum)
 
 # The names that are our own, by the chapter that has them.
 CHAPTERS = {
-    "_along": "apply_along_axis nanmedian",
+    "_along": "apply_along_axis nanmedian put_along_axis",
     "_archives": "savez savez_compressed",
     "_array": "ndarray",
     "_broadcasting": "broadcast_arrays broadcast_to",

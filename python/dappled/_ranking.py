@@ -27,6 +27,8 @@ _SAMPLE = 1 << 14
 _ASIDE = 400
 # Lines that are put in a row at the same time: a cache line has elements of several.
 _LINES = 16
+# What may follow the axis of a quantile.
+_OPTIONS = ("out", "overwrite_input", "method", "keepdims")
 
 
 @functools.cache
@@ -153,8 +155,13 @@ def _is_selected(dtype: Any) -> bool:
     return bool(dtype.isnative and dtype.char in "dfilq")
 
 
-def _quantile(function: Any, a: Any, q: Any, axis: Any, options: dict[str, Any]) -> Any:
+def _quantile(
+    function: Any, a: Any, q: Any, axis: Any, more: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
     """`quantile` or `percentile` of each line of a large array, on all threads."""
+    if len(more) > len(_OPTIONS):
+        return NotImplemented
+    options = dict(zip(_OPTIONS, more, strict=False)) | options
     rare = options.keys() - {"overwrite_input", "method"}
     known = {**options, "overwrite_input": True}
 
@@ -172,13 +179,13 @@ def _quantile(function: Any, a: Any, q: Any, axis: Any, options: dict[str, Any])
 
 
 @native(numpy.quantile)
-def quantile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
-    return _quantile(numpy.quantile, a, q, axis, options)
+def quantile(a: Any, q: Any, axis: Any = None, *more: Any, **options: Any) -> Any:
+    return _quantile(numpy.quantile, a, q, axis, more, options)
 
 
 @native(numpy.percentile)
-def percentile(a: Any, q: Any, axis: Any = None, **options: Any) -> Any:
-    return _quantile(numpy.percentile, a, q, axis, options)
+def percentile(a: Any, q: Any, axis: Any = None, *more: Any, **options: Any) -> Any:
+    return _quantile(numpy.percentile, a, q, axis, more, options)
 
 
 def _along(a: Any, axis: Any, compute: Callable[[Any], Any]) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from dappled import _rows
-from dappled._array import core, ndarray
+from dappled._array import core, empty, ndarray
 from dappled._creation import asarray
 from dappled._large import is_large
 from dappled._native import native
@@ -27,7 +27,7 @@ def _searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any
         return _search_on_threads(a, v, side) if sorter is None else NotImplemented
     if not any(map(in_pieces, (a, v))):
         return NotImplemented
-    where = a if sorter is None else asarray(a)[asarray(sorter)]
+    where = a if sorter is None else _in_order(a, asarray(sorter))
     values = asarray(v)
     if where.dtype != values.dtype:
         kind = numpy.result_type(where.dtype, values.dtype)
@@ -37,6 +37,12 @@ def _searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any
         return applied(lambda part: numpy.searchsorted(memory, part, side), (values,), {})
     found = _search(where, values.reshape(-1), side).reshape(values.shape)
     return found if values.ndim else found[()]
+
+
+def _in_order(a: Any, sorter: Any) -> Any:
+    if sorter.size != a.size:
+        raise ValueError("sorter.size must equal a.size")
+    return asarray(a)[sorter]
 
 
 searchsorted = native(numpy.searchsorted)(_searchsorted)
@@ -57,6 +63,8 @@ def _search_on_threads(a: Any, v: Any, side: Any) -> Any:
 
 def _search(where: Any, values: Any, side: Any) -> Any:
     """Values go to the rank among whose rows their place is."""
+    if not len(where):
+        return empty(values.shape, numpy.intp)
     piece, asked = _rows.rows(where), _rows.rows(values)
     last = everywhere(piece[-1:])
     kind = numpy.min_scalar_type(core.ranks())
@@ -81,7 +89,7 @@ def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     if (bins[1:] >= bins[:-1]).all():
         return searchsorted(bins, x, side)
     if (bins[1:] <= bins[:-1]).all():
-        return len(bins) - searchsorted(bins[::-1], x, "right" if right else "left")
+        return len(bins) - searchsorted(bins[::-1], x, side)
     raise ValueError("bins must be monotonically increasing or decreasing")
 
 

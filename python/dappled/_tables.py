@@ -52,8 +52,8 @@ VIEWS = _words(
 # Functions that look at shapes and dtypes alone.
 DESCRIBING = _words(
     """
-    can_cast common_type diag_indices_from einsum_path iscomplexobj isrealobj iterable
-    min_scalar_type ndim result_type shape size isscalar
+    can_cast common_type einsum_path iscomplexobj isrealobj iterable min_scalar_type
+    ndim result_type shape size isscalar
     """
 )
 
@@ -112,8 +112,8 @@ REBOUND = _words(
 # The same where there are several ranks; on one, NumPy is as good and sooner done.
 REBOUND_ON_RANKS = _words(
     """
-    asarray_chkfinite astype bartlett blackman diag_indices diagflat extract fft.fftfreq
-    fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d indices
+    asarray_chkfinite astype bartlett blackman diag_indices diag_indices_from diagflat extract
+    fft.fftfreq fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d indices
     intersect1d isin ix_ kaiser linalg.cond linalg.cross linalg.diagonal linalg.matmul
     linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.outer
     linalg.tensordot linalg.trace linalg.vecdot
@@ -124,8 +124,8 @@ REBOUND_ON_RANKS = _words(
     polynomial.hermite_e.hermeval3d polynomial.laguerre.lagval polynomial.laguerre.lagval2d
     polynomial.laguerre.lagval3d polynomial.legendre.legval polynomial.legendre.legval2d
     polynomial.legendre.legval3d polynomial.polynomial.polyval polynomial.polynomial.polyval2d
-    polynomial.polynomial.polyval3d polynomial.polynomial.polyvalfromroots put_along_axis
-    row_stack setdiff1d setxor1d sort_complex take_along_axis tril_indices tril_indices_from
+    polynomial.polynomial.polyval3d polynomial.polynomial.polyvalfromroots row_stack
+    setdiff1d setxor1d sort_complex take_along_axis tril_indices tril_indices_from
     triu_indices triu_indices_from union1d unique_all unique_counts unique_inverse unique_values
     """
 ) | _in_modules("arccos arcsin arctanh log log10 log2 logn power sqrt", "emath", "lib.scimath")

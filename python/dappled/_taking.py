@@ -104,14 +104,14 @@ def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Any:
         numbers = numbers % a.size
     elif mode == "clip":
         numbers = numbers.clip(0, a.size - 1)
-    _write_flat(a, numbers, _cycled(values, numbers.size))
+    write_flat(a, numbers, _cycled(values, numbers.size))
     return None
 
 
 put = native(numpy.put)(_put)
 
 
-def _write_flat(a: Any, numbers: Any, values: Any) -> None:
+def write_flat(a: Any, numbers: Any, values: Any) -> None:
     """Writes into the elements of an array as if they were in one row."""
     row = a.reshape(-1)
     row[numbers] = values
@@ -135,9 +135,10 @@ def place(arr: Any, mask: Any, vals: Any) -> Any:
     chosen, values = asarray(mask), asarray(vals).reshape(-1)
     if chosen.size != arr.size or not values.size:
         return NotImplemented
+    _check_cast(arr.dtype, vals)
     (numbers,) = nonzero(chosen.reshape(-1))
     if numbers.size:
-        _write_flat(arr, numbers, _cycled(values, numbers.size).astype(arr.dtype))
+        write_flat(arr, numbers, _cycled(values, numbers.size).astype(arr.dtype))
     return None
 
 
@@ -148,10 +149,18 @@ def putmask(a: Any, mask: Any, values: Any) -> Any:
     chosen, given = asarray(mask), asarray(values).reshape(-1)
     if chosen.size != a.size or not given.size:
         return NotImplemented
+    _check_cast(a.dtype, values)
     (numbers,) = nonzero(chosen.reshape(-1))
     if numbers.size:
-        _write_flat(a, numbers, given[numbers % given.size].astype(a.dtype))
+        write_flat(a, numbers, given[numbers % given.size].astype(a.dtype))
     return None
+
+
+def _check_cast(dtype: Any, values: Any) -> None:
+    """Raises what NumPy raises of values that a dtype does not take."""
+    arrays = isinstance(values, ndarray | numpy.ndarray)
+    like = numpy.zeros(1, values.dtype) if arrays else values
+    numpy.putmask(numpy.zeros(1, dtype), [False], like)
 
 
 def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
@@ -176,12 +185,17 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         return NotImplemented
     if not any(map(in_pieces, (a, *given))):
         return NotImplemented
-    kind = numpy.result_type(*(asarray(one).dtype for one in given))
+    kind = numpy.result_type(*map(_dtype, given))
 
     def chosen(a: Any, *choices: Any) -> Any:
         return numpy.choose(a, choices, mode=mode).astype(kind, copy=False)
 
     return applied(chosen, (a, *given), {})
+
+
+def _dtype(value: Any) -> Any:
+    """What a value says of a dtype: a number of Python's adapts to the others."""
+    return value if type(value) in (bool, int, float, complex) else asarray(value).dtype
 
 
 choose = native(numpy.choose)(_choose)

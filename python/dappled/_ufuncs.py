@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 from dappled._array import core, ufuncs
+from dappled._creation import asarray
 from dappled._crossing import Crossing
 from dappled._folding import accumulated, parted, reduced
 from dappled._indexing import at
@@ -140,7 +141,7 @@ def _check_where(function: Any, method: str, args: tuple[Any, ...], kwargs: dict
     if not hasattr(where, "shape") or method not in ("__call__", "reduce"):
         return
     given = [*args, *(out if isinstance(out, tuple) else (out,))]
-    shapes = [value.shape for value in given if hasattr(value, "shape")]
+    shapes = [numpy.shape(value) for value in given if value is not None]
     try:
         shape = numpy.broadcast_shapes(where.shape, *shapes)
         fits = method == "__call__" or shape == shapes[0]
@@ -213,6 +214,7 @@ def _reduce(
     initial: Any = numpy._NoValue,
     where: Any = True,
 ) -> Any:
+    array = asarray(array) if isinstance(where, core.ndarray) else array
     native = isinstance(array, core.ndarray) and where is True and initial is not None
     kind = _folded_in(self, array, dtype, out) if native else dtype
     if native and array.ndim and _may_hold(out, kind, "same_kind"):

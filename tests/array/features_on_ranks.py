@@ -416,6 +416,44 @@ def test_a_structure_alone_is_a_copy_that_cannot_be_written():
     assert a[0, 0] == ITEMS["structures"][0, 0]
 
 
+def test_what_functions_make_is_ours():
+    made = [np.nanmedian(array(), keepdims=True), *np.diag_indices_from(array()[:, :3])]
+    theirs = [numpy.nanmedian(VALUES, keepdims=True), *numpy.diag_indices_from(VALUES[:, :3])]
+    for one, other in zip(made, theirs, strict=True):
+        assert isinstance(one, np.ndarray) and one.tolist() == other.tolist(), one
+
+
+def test_columns_lie_in_a_row_where_that_is_asked_for():
+    for values in (VALUES, VALUES.tolist(), ITEMS["dates"]):
+        for make in (lambda xp, v: xp.array(v, order="F"), lambda xp, v: xp.asfortranarray(v)):
+            ours, theirs = make(np, values), make(numpy, values)
+            assert ours.strides == theirs.strides and ours.tolist() == theirs.tolist()
+            ours.reshape(-1)[0] = ours[2, 3]
+            assert ours.tolist() == theirs.tolist(), "a copy was written"
+            ours.T.reshape(-1)[1] = ours[2, 3]
+            assert ours[1, 0] == theirs[2, 3], "a view was written"
+
+
+def unlike(values, kind):
+    """An array of NumPy's that on every rank has something else in bytes that mean nothing."""
+    made = numpy.array(values, kind)
+    if kind == "g" and numpy.finfo(kind).nmant == 63:
+        made.view("u1").reshape(-1, made.itemsize)[:, 10:] = np.comm.rank + 1
+    return made
+
+
+def test_bytes_without_meaning_are_not_compared():
+    numpy.full(5, np.comm.rank)  # whose memory NumPy hands out again
+    assert np.empty(5, int, device="cpu").tolist() == [0] * 5
+    assert np.fft.fftfreq(5, device="cpu").tolist() == numpy.fft.fftfreq(5).tolist()
+    a, expected = np.zeros((4, 5), "g"), numpy.zeros((4, 5), "g")
+    for each in (a, expected):
+        each.flat[::7] = unlike([1, 2], "g")
+        each[[1, 2], [3, 4]] = unlike([1, 2], "g")
+        each[0, 1:3] = unlike([3], "g")
+    assert a.tolist() == expected.tolist()
+
+
 def test_objects_are_whole_on_every_rank():
     a = np.array(VALUES.astype(object))
     assert a._whole and (a + 1).tolist() == (VALUES + 1).tolist()

@@ -103,6 +103,8 @@ SHAPING = {
     "ediff1d": lambda np, a: np.ediff1d(a),
     "gradient": lambda np, a: np.gradient(a),
     "round": lambda np, a: np.round(a / 3, 2),
+    "round swapped": lambda np, a: with_order(np.round((a / 3).astype(">f8"), 2)),
+    "rint swapped": lambda np, a: with_order(np.round((a / 3).astype(">f4"))),
     "astype": lambda np, a: a.astype("i4"),
     "copy": lambda np, a: np.copy(a),
     "where positive": lambda np, a: np.sqrt(a, out=a.copy(), where=a > 0),
@@ -122,6 +124,10 @@ SHAPING = {
     "mean where": lambda np, a: a.mean(axis=1, where=a[:, :1] > -9),
     "max where": lambda np, a: a.max(where=a < 3, initial=-99),
     "count where": lambda np, a: np.add.reduce(a > 1, axis=None, where=a < 9, initial=3),
+    "sum where of a list": lambda np, a: np.sum([*range(42)], where=a[0] > 1),
+    "max where of a list": lambda np, a: np.max([*range(42)], where=a[0] > 1, initial=2),
+    "all where of a list": lambda np, a: np.all([0] * 42, where=a[0] > 1),
+    "where of a number": lambda np, a: raised(lambda: np.sum(3, where=a[0] > 1)),
     "any where": lambda np, a: np.any(a > 3, axis=1, where=a < 9),
     "reduceat": lambda np, a: np.add.reduceat(a, [0, 5, 3, 40], axis=0),
     "reduceat columns": lambda np, a: np.maximum.reduceat(a, [0, 41], 1),
@@ -217,6 +223,8 @@ INDEXING = {
     "broadcast": lambda np, a: a[ROWS[:, None], [1, 2]],
     "apart": lambda np, a: a.reshape(10, 6, 42)[[1, 2], :, [3, 4]],
     "beside": lambda np, a: a.reshape(10, 6, 42)[:, [1, 2], [3, 4]],
+    "apart by no axis": lambda np, a: a.reshape(10, 6, 42)[:, 0, ..., np.arange(4)],
+    "broadcast by no axis": lambda np, a: a.reshape(10, 6, 42)[::3, [[0], [5]], ..., [3, 4]],
     "middle": lambda np, a: a.reshape(10, 6, 42)[1:, [[1, 2], [0, 5]], ::2],
     "number and array": lambda np, a: a.reshape(10, 6, 42)[1, :, [3, 4]],
     "newaxis": lambda np, a: a[ROWS, None],
@@ -234,6 +242,11 @@ INDEXING = {
     "set columns array": changed(lambda np, a: a.__setitem__((slice(None), FEW[:9]), a[:, :9] + 1)),
     "set both": changed(lambda np, a: a.__setitem__((FEW, FEW), np.arange(60.0))),
     "set outer": changed(lambda np, a: a.__setitem__(np.ix_([1, 5], [2, 40, 2]), a[:2, :3])),
+    "set apart by no axis": changed(
+        lambda np, a: a.reshape(10, 6, 42).__setitem__(
+            (slice(None), [0, 1], ..., [3, 4]), a[:2, :10]
+        )
+    ),
     "set part": changed(lambda np, a: a[10:50].__setitem__(ROWS[:3], 3)),
     "set in place": changed(lambda np, a: a.__setitem__(ROWS, a[ROWS] + 1)),
     "set many": lambda np, a: written_many(np, a, "f8"),
@@ -263,8 +276,10 @@ INDEXING = {
     "compress short": lambda np, a: a.compress([True, False, True], axis=1),
     "extract": lambda np, a: np.extract(a > 3, a),
     "choose": lambda np, a: np.choose((a > 3).astype(int), [a, -a]),
+    "choose of numbers": lambda np, a: np.choose((a > 3) + (a > 5), [a.astype("f4"), 0, 1]),
     "take_along_axis": lambda np, a: np.take_along_axis(a, np.argsort(a, 1, kind="stable"), 1),
     "put_along_axis": changed(lambda np, a: np.put_along_axis(a, np.argmax(a, 0)[None], 99, 0)),
+    "put_along_axis of all": changed(lambda np, a: np.put_along_axis(a, MANY, a.flat[:500], None)),
     "unravel_index": lambda np, a: np.unravel_index(np.abs(a).astype(int), (5, 10)),
     "ravel_multi_index": lambda np, a: np.ravel_multi_index(np.nonzero(a), a.shape),
 }
@@ -285,6 +300,14 @@ WRONG = {
     "take": lambda np, a: np.take(a, [0, 99], axis=0),
     "take mode": lambda np, a: np.take(a, [0, 9], mode="none"),
     "put": lambda np, a: np.put(a, [0, 99999], 1),
+    "of no rows": lambda np, a: a[:0, [99]],
+    "of no columns": lambda np, a: a[[99], :0],
+    "set of no rows": lambda np, a: a.__setitem__((slice(0), [99]), 1),
+    "add.at of no rows": lambda np, a: np.add.at(a, (slice(0), [99]), 1),
+    "putmask": lambda np, a: np.putmask(a.astype(int), a > 3, a),
+    "putmask list": lambda np, a: np.putmask(a.astype("i1"), a > 3, [300]),
+    "place": lambda np, a: np.place(a.astype(int), a > 3, a[0]),
+    "put_along_axis": lambda np, a: np.put_along_axis(a.T, MANY, 1, None),
     "compress": lambda np, a: np.compress([True] * 70, a, axis=0),
     "choose": lambda np, a: np.choose(np.abs(a).astype(int), [a, -a]),
     "take_along_axis": lambda np, a: np.take_along_axis(a, np.argsort(a, axis=1) + 9, 1),
@@ -293,6 +316,7 @@ WRONG = {
     "sort kind": lambda np, a: np.sort(a, kind="none"),
     "partition": lambda np, a: np.partition(a, 99),
     "searchsorted": lambda np, a: np.searchsorted(a, 3),
+    "searchsorted sorter": lambda np, a: np.searchsorted(a[0], a, sorter=np.arange(5)),
     "bincount": lambda np, a: np.bincount(a[0].astype(int)),
     "histogram": lambda np, a: np.histogram(a, 0),
     "histogram range": lambda np, a: np.histogram(a, 3, (5, 1)),
@@ -326,7 +350,11 @@ SORTING = {
     "searchsorted": lambda np, a: np.searchsorted(np.sort(a, axis=None), a),
     "searchsorted right": lambda np, a: np.sort(a, axis=None).searchsorted(a[0] + 0.5, "right"),
     "searchsorted small": lambda np, a: np.searchsorted([1, 2, 5], a),
+    "searchsorted none": lambda np, a: np.searchsorted(a[0, :0], a),
     "digitize": lambda np, a: np.digitize(a, [-1, 0, 3]),
+    "digitize down": lambda np, a: [
+        np.digitize(a, np.arange(9.0)[::-1], right) for right in (False, True)
+    ],
     "unique": lambda np, a: np.unique(a),
     "unique all": lambda np, a: np.unique(a, True, True, True),
     "unique counts": lambda np, a: np.unique(a, return_counts=True),
@@ -340,6 +368,13 @@ SORTING = {
     "percentile 0": lambda np, a: np.percentile(a, 30, axis=0),
     "quantile": lambda np, a: np.quantile(a, 0.3, method="hazen"),
     "quantile 1": lambda np, a: np.quantile(a, [0.3, 0.9], axis=1),
+    "quantile by place": lambda np, a: np.quantile(a, 0.3, 0, None, False, "hazen"),
+    "over input": lambda np, a: [
+        np.median(a.copy(), overwrite_input=True),
+        np.nanmedian(a[0].copy(), None, None, True),
+        np.percentile(a.copy(), 30, None, None, True),
+        np.quantile(a[:5, 0].copy(), 0.3, overwrite_input=True),
+    ],
     "nanmedian": lambda np, a: np.nanmedian(np.where(a > 9, np.nan, a)),
     "nanpercentile": lambda np, a: np.nanpercentile(np.where(a > 9, np.nan, a), 40),
     "bincount": lambda np, a: np.bincount(np.abs(a).astype(int).reshape(-1)),
@@ -348,6 +383,10 @@ SORTING = {
     "histogram edges": lambda np, a: np.histogram(a, [-5, 0, 1.5, 9]),
     "histogram range": lambda np, a: np.histogram(a, 7, (-2, 9), density=True),
     "histogram weights": lambda np, a: np.histogram(a, 7, weights=a * 2),
+    "histogram swapped": lambda np, a: [
+        with_order(np.histogram(a, 7, weights=a.astype(kind))[0])
+        for kind in (">f8", ">i4", ">c16", "g", "G")
+    ],
     "histogram2d": lambda np, a: np.histogram2d(a[:, 0], a[:, 1], 5),
     "isin": lambda np, a: np.isin(a, [1, 3]),
     "isin all": lambda np, a: np.isin(a.astype(int), np.abs(a).astype(int)),
@@ -432,6 +471,10 @@ TRANSFORMS = {
     "wrong axis": lambda np, a: raised(lambda: np.fft.fft(a, axis=2)),
     "wrong norm": lambda np, a: raised(lambda: np.fft.fft(a, norm="no")),
     "not real": lambda np, a: raised(lambda: np.fft.rfft(a + 1j)),
+    "not real, out": lambda np, a: [
+        raised(lambda shape=shape: np.fft.ihfft(a + 1j, out=np.zeros(shape, complex)))
+        for shape in [(3,), (60, 21), (60, 22), (7, 22)]
+    ],
 }
 
 # Of a definite matrix, one with no pattern, and a tall one.

@@ -43,6 +43,12 @@ CALLS = {
     "a scalar before": lambda np, a, b: numpy.float64(2) * a - numpy.float32(1) / b,
     "NumPy's ufunc": lambda np, a, b: numpy.maximum(a, 0.5),
     "median": lambda np, a, b: np.median(a, axis=1),
+    "over input": lambda np, a, b: (
+        np.median(a.copy(), overwrite_input=True),
+        np.nanmedian(a.copy(), 0, None, True),
+        np.percentile(a.copy(), 30, overwrite_input=True),
+        np.nanquantile(a.copy(), 0.3, None, None, True),
+    ),
     "interp": lambda np, a, b: np.interp(0.5, [0, 1], [2, 3]),
     "described": lambda np, a, b: (np.shape(a), np.ndim(a), np.size(a, 0), np.iterable(a)),
     "mean of a list": lambda np, a, b: (np.mean([1.0, 2.0]), np.max([a, b]), np.prod((2, 3))),
