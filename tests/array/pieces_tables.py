@@ -1,5 +1,7 @@
 """What `pieces_stay` runs, in tables: programs of NumPy over arrays in pieces."""
 
+import warnings
+
 import numpy
 
 VALUES = numpy.arange(60.0 * 42).reshape(60, 42) % 17 - 5
@@ -175,6 +177,14 @@ def written_many(np, a, kind):
 def with_order(values):
     """Values, and the order of their bytes, which must be the one that was asked for."""
     return values, values.dtype.str
+
+
+def warned(act):
+    """What a call gives, and what it warns of."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        made = act()
+    return made, [f"{one.category.__name__}: {one.message}" for one in found]
 
 
 def raised(act):
@@ -414,6 +424,13 @@ TRANSFORMS = {
     "fftn twice": lambda np, a: np.fft.fftn(a, axes=(0, 0)),
     "rfftn": lambda np, a: np.fft.rfftn(a.reshape(12, 5, 42), (7, -1), (2, 1)),
     "irfftn": lambda np, a: np.fft.irfftn(a.reshape(2, 30, 42)),
+    "fftn lengths": lambda np, a: np.fft.fftn(a, (7, -1)),
+    "ifftn lengths": lambda np, a: np.fft.ifftn(a.reshape(12, 5, 42), s=(11,)),
+    "rfftn lengths": lambda np, a: warned(lambda: np.fft.rfftn(a, [33, 20])),
+    "irfftn lengths": lambda np, a: warned(lambda: np.fft.irfftn(a, (9,))),
+    "fftn too many lengths": lambda np, a: raised(lambda: np.fft.fftn(a, (9, 9, 9))),
+    "fftn no axes": lambda np, a: (np.fft.fftn(a, axes=()) is a, np.fft.fft2(a, axes=()).sum()),
+    "rfftn no axes": lambda np, a: raised(lambda: np.fft.rfftn(a, axes=())),
     "there and back": lambda np, a: np.fft.irfft2(np.fft.rfft2(a), a.shape),
     "one line": lambda np, a: np.fft.fft(a.reshape(-1)),
     "one line back": lambda np, a: np.fft.ifft(a.reshape(-1)[:1024] + 1j),
