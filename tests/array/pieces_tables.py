@@ -192,6 +192,17 @@ def with_order(values):
     return values, values.dtype.str
 
 
+def slid(function, a, mode):
+    """Arrays in pieces along one another, the longer one first or last, complex or not."""
+    row, column = a[7] * 1.1 + 1j * a[8], a[:, 3]
+    return [
+        *(function(column, row, mode), function(row, column[::-1], mode)),
+        *(function(a.ravel(), a[3], mode), function(a[3], a.ravel(), mode)),
+        *(function(a.ravel(), a.ravel(), mode), function([1, 2.5], a.ravel(), mode)),
+        *(function(column > 0, column > 2, mode), function(row, column.astype("i2"), mode)),
+    ]
+
+
 def warned(act):
     """What a call gives, and what it warns of."""
     with warnings.catch_warnings(record=True) as found:
@@ -372,6 +383,11 @@ SORTING = {
     "histogram range": lambda np, a: np.histogram(a, 7, (-2, 9), density=True),
     "histogram weights": lambda np, a: np.histogram(a, 7, weights=a * 2),
     "histogram2d": lambda np, a: np.histogram2d(a[:, 0], a[:, 1], 5),
+    **{
+        f"{name} {mode}": lambda np, a, name=name, mode=mode: slid(getattr(np, name), a, mode)
+        for name in ("convolve", "correlate")
+        for mode in ("full", "same", "valid")
+    },
     "isin": lambda np, a: np.isin(a, [1, 3]),
     "isin all": lambda np, a: np.isin(a.astype(int), np.abs(a).astype(int)),
     "intersect1d": lambda np, a: np.intersect1d(a, a[0] + 1),
