@@ -1,4 +1,4 @@
-"""convolve, correlate and interp of long arrays in pieces.
+"""convolve and correlate of long arrays in pieces.
 
 Each rank computes its part as NumPy does, from its piece and the end of the piece before, with a
 shorter array that every rank has: all of it, or if it is in pieces itself some at a time.
@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_native, ndarray, ufuncs
+from dappled._array import core, is_native, ufuncs
 from dappled._chunks import CHUNK, shared
 from dappled._comm import together
 from dappled._creation import asarray
 from dappled._line import called_by_user
 from dappled._native import native
-from dappled._piecewise import agreed, applied, in_pieces
+from dappled._piecewise import agreed, in_pieces
 from dappled.protocol import Distribution
 
 _MODES = {"valid": 0, "same": 1, "full": 2, 0: 0, 1: 1, 2: 2}
@@ -100,19 +100,3 @@ def _with_the_end_before(a: Any, halo: int, row: Any) -> Any:
     before[1:] = ends[:-1]
     own = before.local[0]
     return piece if core.rank() == 0 else numpy.concatenate([own, piece])
-
-
-@native(numpy.interp)
-def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
-) -> Any:
-    if not in_pieces(x) or not is_native(x.dtype):
-        return NotImplemented
-    table = [core.unwrap(one) if isinstance(one, ndarray) else one for one in (xp, fp)]
-
-    interpolate: Any = numpy.interp
-
-    def found(part: Any) -> Any:
-        return interpolate(part, *table, left, right, period)
-
-    return applied(found, (x,), {})

@@ -192,6 +192,29 @@ def with_order(values):
     return values, values.dtype.str
 
 
+def interpolated(np, a, x):
+    """Values in tables in pieces, also of complex numbers, beyond the ends, and that come again."""
+    points, values = np.arange(42.0) / 9 - 1, a[3] / 7
+    return [
+        np.interp(x, points, values),
+        np.interp(x, np.sort(a, axis=None) + np.arange(2520) / 1e4, a.ravel(), -1, 99),
+        np.interp(x, points, values + 1j * a[4], right=2j),
+        np.interp(x, (points * 7) % 5, values, period=4.5),
+        np.interp(x, points.astype("f4"), a[2].astype("i4")),
+    ]
+
+
+def binned(np, a, rule):
+    """Bins that NumPy chooses by a rule."""
+    return [
+        *np.histogram(a * 1.1, rule),
+        *(np.histogram_bin_edges(a, rule), np.histogram_bin_edges(a, 7)),
+        *np.histogram(a.astype("i4"), rule, (-2, 7), density=True),
+        *np.histogram(a * 0, rule),
+        raised(lambda: np.histogram(a, rule, weights=a)),
+    ]
+
+
 def slid(function, a, mode):
     """Arrays in pieces along one another, the longer one first or last, complex or not."""
     row, column = a[7] * 1.1 + 1j * a[8], a[:, 3]
@@ -330,6 +353,11 @@ WRONG = {
     "bincount": lambda np, a: np.bincount(a[0].astype(int)),
     "histogram": lambda np, a: np.histogram(a, 0),
     "histogram range": lambda np, a: np.histogram(a, 3, (5, 1)),
+    "histogram rule": lambda np, a: np.histogram(a, "none"),
+    "histogram falling": lambda np, a: np.histogram(a, a[:, 1]),
+    "histogram weights": lambda np, a: np.histogram(a, np.sort(a[1]), weights=a[0]),
+    "lexsort": lambda np, a: np.lexsort((a, a[0])),
+    "lexsort axis": lambda np, a: np.lexsort((a, a), axis=2),
     "histogram nan": lambda np, a: np.histogram(np.where(a > 9, np.nan, a)),
     "digitize": lambda np, a: np.digitize(a, [1, 3, 2]),
     "median": lambda np, a: np.median(a, axis=4),
@@ -357,6 +385,10 @@ SORTING = {
     "partition": lambda np, a: np.partition(a, 5, axis=None)[5],
     "argpartition": lambda np, a: a.reshape(-1)[np.argpartition(a, 5, axis=None)[5]],
     "lexsort": lambda np, a: np.lexsort((a[:, 0], a[:, 1])),
+    "lexsort axes": lambda np, a: np.lexsort((a, a % 5, a % 3)),
+    "lexsort axis": lambda np, a: np.lexsort((a % 2, a % 5), axis=0),
+    "lexsort array": lambda np, a: np.lexsort(a[:3]),
+    "lexsort one": lambda np, a: (np.lexsort((a[1],)), np.lexsort(a[1])),
     "searchsorted": lambda np, a: np.searchsorted(np.sort(a, axis=None), a),
     "searchsorted right": lambda np, a: np.sort(a, axis=None).searchsorted(a[0] + 0.5, "right"),
     "searchsorted small": lambda np, a: np.searchsorted([1, 2, 5], a),
@@ -382,12 +414,39 @@ SORTING = {
     "histogram edges": lambda np, a: np.histogram(a, [-5, 0, 1.5, 9]),
     "histogram range": lambda np, a: np.histogram(a, 7, (-2, 9), density=True),
     "histogram weights": lambda np, a: np.histogram(a, 7, weights=a * 2),
+    **{
+        f"histogram {rule}": lambda np, a, rule=rule: binned(np, a, rule)
+        for rule in ("auto", "sturges", "fd", "scott", "rice", "sqrt", "doane", "stone")
+    },
+    "histogram between": lambda np, a: np.histogram(a, np.sort(a[:, 1])),
+    "histogram in between": lambda np, a: np.histogram(a[0], np.arange(-5, 12, 0.01), density=True),
+    "histogram weights between": lambda np, a: np.histogram(a, np.sort(a[1]), weights=a * 0.1),
     "histogram2d": lambda np, a: np.histogram2d(a[:, 0], a[:, 1], 5),
     **{
         f"{name} {mode}": lambda np, a, name=name, mode=mode: slid(getattr(np, name), a, mode)
         for name in ("convolve", "correlate")
         for mode in ("full", "same", "valid")
     },
+    "interp": lambda np, a: interpolated(np, a, a / 3),
+    "interp of few": lambda np, a: interpolated(np, a, [-9.0, 0.5, 3.0]),
+    "interp at one": lambda np, a: interpolated(np, a, 3.3),
+    "interp no numbers": lambda np, a: [
+        np.nan_to_num(one, nan=77) for one in interpolated(np, a, np.where(a > 3, np.nan, a))
+    ],
+    "interp infinite": lambda np, a: np.interp(
+        a, np.arange(60.0), np.where(a[:, 0] > 3, 9, -np.inf)
+    ),
+    "interp wrong": lambda np, a: raised(lambda: np.interp(a, np.arange(60.0), a[0])),
+    "polyval": lambda np, a: (np.polyval(a[:5, 1], a[0] / 9), np.polyval(a[0], numpy.ones(3))),
+    "take_along_axis all": lambda np, a: np.take_along_axis(a, np.asarray(MANY), None),
+    "array of flat": lambda np, a: (np.array(a.flat), np.asarray(a.T.flat, dtype="f4")),
+    "apply_along_axis": lambda np, a: np.apply_along_axis(np.diff, 1, a[:, :7]),
+    "apply_along_axis 2": lambda np, a: np.apply_along_axis(
+        lambda row: np.outer(row, row), 1, a[:5]
+    ),
+    "apply_along_axis 3": lambda np, a: np.apply_along_axis(
+        lambda row: row[:8].reshape(2, 1, 4), 0, a
+    ),
     "isin": lambda np, a: np.isin(a, [1, 3]),
     "isin all": lambda np, a: np.isin(a.astype(int), np.abs(a).astype(int)),
     "intersect1d": lambda np, a: np.intersect1d(a, a[0] + 1),
