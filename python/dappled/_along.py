@@ -43,31 +43,37 @@ def _on_pieces(act: Callable[[Any], Any], axis: int, arr: Any) -> Any:
     """Each rank's rows by themselves; NotImplemented if the function needs all ranks."""
     row = arr[tuple(slice(None) if at == axis else 0 for at in range(arr.ndim))]
     first = numpy.asarray(act(row.copy()))
-    if first.ndim > 1 or not is_moved(first.dtype):
+    if not is_moved(first.dtype):
         return NotImplemented
 
     def compute(part: Any) -> Any:
-        others = (*part.shape[:axis], *first.shape, *part.shape[axis + 1 :])
+        others = (*part.shape[:axis], *[first.size] * bool(first.ndim), *part.shape[axis + 1 :])
         if 0 in others:
             return numpy.empty(others, first.dtype)
         with local():
             return numpy.apply_along_axis(lambda row: _row(act, row, first), axis, part)
 
     try:
-        return along(arr, [axis], compute, first.ndim == 1)
+        found = along(arr, [axis], compute, first.ndim > 0)
     except RuntimeError as error:
         if "inside dappled.local()" in str(error):
             return NotImplemented
         raise
+    if first.ndim < 2:
+        return found
+    shape = (*arr.shape[:axis], *first.shape, *arr.shape[axis + 1 :])
+    return found.reshape(shape, copy=True)
 
 
 def _row(act: Callable[[Any], Any], row: Any, first: Any) -> Any:
     """What the function gives for a row of ours, as NumPy's: in the dtype of the first, as NumPy
-    has it.
+    has it; what has several axes, as one.
     """
     found = act(core.wrap(row))
     theirs = core.unwrap(found) if isinstance(found, ndarray) else numpy.asarray(found)
-    return theirs.astype(first.dtype)
+    if theirs.shape != first.shape:
+        theirs = numpy.broadcast_to(theirs, first.shape)  # NumPy writes it there
+    return theirs.astype(first.dtype).reshape([-1] * bool(first.ndim))
 
 
 @native(numpy.nanmedian)

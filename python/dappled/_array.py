@@ -68,6 +68,19 @@ def full(shape: tuple[int, ...], value: Any, dtype: Any, order: str) -> Any:
     return NotImplemented if made is None else made
 
 
+def into(made: Any, out: Any) -> Any:
+    """What was made, written into an array that is just so; NotImplemented for others, of which
+    NumPy knows what may be.
+    """
+    if out is None or made is NotImplemented:
+        return made
+    known = isinstance(out, ndarray) and isinstance(made, ndarray) and out._writeable
+    if not known or (out.shape, out.dtype) != (made.shape, made.dtype):
+        return NotImplemented
+    out[...] = made
+    return out
+
+
 def where(condition: Any, chosen: Any, other: Any) -> Any:
     """Element by element from one or the other; NotImplemented if the core cannot."""
     made = core.where_(condition, chosen, other)

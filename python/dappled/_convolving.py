@@ -1,6 +1,7 @@
-"""convolve, correlate and interp of long arrays in pieces with short ones that every rank has.
+"""convolve and correlate of long arrays in pieces.
 
-Each rank computes its part as NumPy does, from its piece and the end of the piece before.
+Each rank computes its part as NumPy does, from its piece and the end of the piece before, with a
+shorter array that every rank has: all of it, or if it is in pieces itself some at a time.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_native, ndarray
+from dappled._array import core, is_native, ufuncs
+from dappled._chunks import CHUNK, shared
 from dappled._comm import together
+from dappled._creation import asarray
 from dappled._line import called_by_user
 from dappled._native import native
-from dappled._piecewise import agreed, applied, in_pieces
+from dappled._piecewise import agreed, in_pieces
 from dappled.protocol import Distribution
 
 _MODES = {"valid": 0, "same": 1, "full": 2, 0: 0, 1: 1, 2: 2}
@@ -21,29 +24,45 @@ _MODES = {"valid": 0, "same": 1, "full": 2, 0: 0, 1: 1, 2: 2}
 
 @native(numpy.convolve)
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
-    if in_pieces(v) and numpy.size(v) > numpy.size(a):
+    if numpy.size(v) > numpy.size(a):
         a, v = v, a
     return _slid(numpy.convolve, a, v, mode)
 
 
 @native(numpy.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
-    return _slid(numpy.correlate, a, v, mode)
+    if numpy.size(v) <= numpy.size(a):
+        return _slid(numpy.correlate, a, v, mode)
+    found = _slid(numpy.correlate, v, a, mode)
+    return found if found is NotImplemented else ufuncs["conjugate"](found[::-1])
 
 
 def _slid(function: Any, a: Any, v: Any, mode: Any) -> Any:
-    """A function that moves `v` along `a`; NotImplemented if `v` is longer than the pieces."""
-    if not in_pieces(a) or mode not in _MODES or (a.ndim, numpy.ndim(v)) != (1, 1):
+    """A function that moves `v` along `a`, which is not shorter."""
+    if core.ranks() == 1 or not any(map(in_pieces, (a, v))) or mode not in _MODES:
         return NotImplemented
-    row = Distribution(a.shape, "b", nprocs=core.ranks())
+    long, short = asarray(a), asarray(v)
+    if (long.ndim, short.ndim) != (1, 1) or not in_pieces(long):
+        return NotImplemented
+    row = Distribution(long.shape, "b", nprocs=core.ranks())
     least = min(row.local_shape(rank)[0] for rank in range(core.ranks()))
-    if not 0 < numpy.size(v) <= least:
+    if not (least and short.size and is_native(long.dtype) and is_native(short.dtype)):
         return NotImplemented
-    short = core.unwrap(v) if isinstance(v, ndarray) else numpy.asarray(v)
-    if not (is_native(a.dtype) and is_native(short.dtype)):
-        return NotImplemented
-    found = _full(function, a, short, row)
-    return found[_kept(_MODES[mode], a.size, short.size)].copy()
+    found = _sum(function, long, short, row, least)
+    return found[_kept(_MODES[mode], long.size, short.size)].copy()
+
+
+def _sum(function: Any, a: Any, v: Any, row: Any, least: int) -> Any:
+    """What each part of `v` gives, shifted and added: no part is longer than a piece of `a`."""
+    if not in_pieces(v) and v.size <= least:
+        return _full(function, a, core.unwrap(v), row)
+    kind = numpy.result_type(a.dtype, v.dtype)
+    total = core.full((a.size + v.size - 1,), 0, kind, "C")
+    for start, part in shared(v, min(least, CHUNK)):
+        stop = start + len(part)
+        first = start if function is numpy.convolve else v.size - stop
+        total[first : first + a.size + len(part) - 1] += _full(function, a, part, row)
+    return total
 
 
 def _kept(mode: int, length: int, short: int) -> slice:
@@ -81,19 +100,3 @@ def _with_the_end_before(a: Any, halo: int, row: Any) -> Any:
     before[1:] = ends[:-1]
     own = before.local[0]
     return piece if core.rank() == 0 else numpy.concatenate([own, piece])
-
-
-@native(numpy.interp)
-def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
-) -> Any:
-    if not in_pieces(x) or not is_native(x.dtype):
-        return NotImplemented
-    table = [core.unwrap(one) if isinstance(one, ndarray) else one for one in (xp, fp)]
-
-    interpolate: Any = numpy.interp
-
-    def found(part: Any) -> Any:
-        return interpolate(part, *table, left, right, period)
-
-    return applied(found, (x,), {})

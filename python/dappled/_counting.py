@@ -8,6 +8,7 @@ import numpy
 
 from dappled import _rows
 from dappled._array import core, empty, is_native, ndarray
+from dappled._binning import between, estimated
 from dappled._creation import asarray
 from dappled._large import is_large
 from dappled._native import native
@@ -106,7 +107,13 @@ def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
     spread = core.ranks() > 1 and in_pieces(a)
-    if not isinstance(a, ndarray) or not (spread or is_large(a)) or isinstance(bins, str):
+    if in_pieces(bins) and range is None and numpy.size(a):
+        return between(a, bins, density, weights)
+    if not isinstance(a, ndarray) or not (spread or is_large(a)):
+        return NotImplemented
+    if isinstance(bins, str) and spread:
+        bins, range = estimated(a, bins, range, weights)
+    if isinstance(bins, str):
         return NotImplemented
     if a.dtype.kind not in "iuf" or not a.size or (weights is not None and not spread):
         return NotImplemented

@@ -12,7 +12,7 @@ import numpy
 from dappled._array import core, is_made, ndarray, ufuncs
 from dappled._array import empty as empty_array
 from dappled._array import full as full_array
-from dappled._crossing import Crossing
+from dappled._crossing import Crossing, Proxy
 from dappled._native import native
 from dappled._piecewise import in_pieces
 from dappled._views import memory_order, viewed
@@ -59,7 +59,13 @@ def _is_turned(order: Any) -> bool:
 
 
 def _stacked(sequence: Any, dtype: Any) -> Any:
-    """A list of arrays, or of such lists, of which one is in pieces: as a new array."""
+    """A list of arrays, or of such lists, of which one is in pieces: as a new array. So is what
+    goes along the elements of one.
+    """
+    base: Any = getattr(sequence, "base", None) if isinstance(sequence, Proxy) else None
+    if in_pieces(base):
+        row = base.copy().reshape(-1)
+        return row if dtype is None else row.astype(dtype)
     if core.ranks() == 1 or type(sequence) not in (list, tuple) or not _has_pieces(sequence):
         return None
     arrays = [array(item) if type(item) in (list, tuple) else item for item in sequence]

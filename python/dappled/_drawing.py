@@ -18,6 +18,8 @@ import numpy
 from dappled._array import core, is_moved
 from dappled._crossing import Proxy
 from dappled._fallback import dressed, gathered
+from dappled._parameters import many, state_of
+from dappled._piecewise import in_pieces
 from dappled._shuffling import ORDERING, ordering
 from dappled._small_integers import narrow
 from dappled._tables import PIECEWISE
@@ -90,24 +92,24 @@ class _Draw:
     def __init__(
         self, function: Function, name: str, parameters: list[str], args: Any, kwargs: Any
     ) -> None:
-        self._named: dict[str, Any] = dict(zip(parameters, args, strict=False)) | kwargs
+        self.named: dict[str, Any] = dict(zip(parameters, args, strict=False)) | kwargs
         self.generator = getattr(function, "__self__", None)
-        own = self._named.pop("self", None)
+        own = self.named.pop("self", None)
         if isinstance(own, Proxy):
             self.generator = own._numpy
         elif own is not None:
             self.generator = own
-        self.size: Any = self._named.pop("size", None)
+        self.size: Any = self.named.pop("size", None)
         self.name = name
         if name in _SHAPES:
-            self.name, self._named = _SHAPES[name], {}
+            self.name, self.named = _SHAPES[name], {}
             self.size = (args[1:] if parameters[:1] == ["self"] else args) or None
 
     @property
     def shape(self) -> tuple[int, ...] | None:
         """The shape that is asked for; None if that is not all there is to it."""
-        plain = all(_is_plain(name, value) for name, value in self._named.items())
-        whole = self._named.get("replace", True) is True and self._named.get("out") is None
+        plain = all(_is_plain(name, value) for name, value in self.named.items())
+        whole = self.named.get("replace", True) is True and self.named.get("out") is None
         if self.size is None or not plain or not whole or self.generator is None:
             return None
         try:
@@ -118,11 +120,20 @@ class _Draw:
         return shape if all(length >= 0 for length in shape) else None
 
     def __call__(self, count: int) -> Any:
-        return getattr(self.generator, self.name)(size=count, **self._named)
+        return getattr(self.generator, self.name)(size=count, **self.named)
+
+    def with_arrays(self, arrays: dict[str, Any], undone: bool = False) -> Any:
+        """Numbers with parameters of their own; as if they had not been drawn, if that is said."""
+        back = state_of(self.generator)
+        try:
+            return getattr(self.generator, self.name)(**{**self.named, **arrays})
+        finally:
+            if undone:
+                back()
 
     def argument(self, name: str, default: Any = None) -> Any:
         """An argument, by its name."""
-        return self._named.get(name, default)
+        return self.named.get(name, default)
 
 
 def _is_plain(name: str, value: Any) -> bool:
@@ -131,6 +142,11 @@ def _is_plain(name: str, value: Any) -> bool:
 
 
 def _drawn(draw: _Draw) -> Any:
+    if in_pieces(draw.argument("out")):
+        return _into(draw)
+    if (found := many(draw)) is not None:
+        made = _joined(found.chunks(_CHUNK), found.count, found.like)
+        return made if len(found.shape) == 1 else made.reshape(found.shape, copy=True)
     shape = draw.shape
     if shape is None or (draw.name not in ("dirichlet", "multinomial") and _has_arrays(draw)):
         return NotImplemented
@@ -138,18 +154,38 @@ def _drawn(draw: _Draw) -> Any:
     count, each = math.prod(shape), like.shape[1:]
     if not is_moved(like.dtype) or core.blocks((*shape, *each), like.dtype.itemsize) is None:
         return NotImplemented
-    kinds = "b" + "n" * len(each)
-    laid = Distribution((count, *each), kinds, nprocs=core.ranks())
+    made = _joined(_chunks(draw, count, like.dtype), count, like, draw)
+    return made if len(shape) == 1 else made.reshape((*shape, *each), copy=True)
+
+
+def _joined(chunks: Iterator[tuple[int, Any]], count: int, like: Any, draw: Any = None) -> Any:
+    """Our array of what comes in chunks, of which each rank keeps its part."""
+    each = like.shape[1:]
+    laid = Distribution((count, *each), "b" + "n" * len(each), nprocs=core.ranks())
     own = laid.local_shape(core.rank())
     start = laid.global_index(core.rank(), (0,) * len(own))[0] if own[0] else 0
     piece = numpy.empty(own, like.dtype)
-    if not _skipped(draw, piece, start, count):
-        for at, values in _chunks(draw, count, like.dtype):
+    if draw is None or not _skipped(draw, piece, start, count):
+        for at, values in chunks:
             first, last = max(at, start), min(at + len(values), start + own[0])
             if first < last:
                 piece[first - start : last - start] = values[first - at : last - at]
-    made = core.from_piece(laid, piece, True)
-    return made if len(shape) == 1 else made.reshape((*shape, *each), copy=True)
+    return core.from_piece(laid, piece, True)
+
+
+def _into(draw: _Draw) -> Any:
+    """Numbers drawn for an array that is there: of its shape and dtype, which is to be NumPy's."""
+    out = draw.named.pop("out")
+    kind = numpy.dtype(draw.argument("dtype") or float)
+    right = out._writeable and out.flags.c_contiguous and out.dtype == kind
+    if not right or draw.size not in (None, out.shape, out.size if out.ndim == 1 else None):
+        return NotImplemented
+    draw.size = out.shape
+    made = _drawn(draw)
+    if made is NotImplemented:
+        return NotImplemented
+    out[...] = made
+    return out
 
 
 def _has_arrays(draw: _Draw) -> bool:

@@ -1,4 +1,4 @@
-"""einsum of one or two arrays in pieces: diagonals, sums, and a matrix product."""
+"""einsum of arrays in pieces: diagonals, sums, and a matrix product of two, and two again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ndarray, ufuncs
+from dappled._array import core, into, ndarray, ufuncs
 from dappled._fallback import shadow
 from dappled._matmul import matmul
 from dappled._native import native
@@ -19,12 +19,13 @@ _parse: Any = import_module("numpy._core.einsumfunc")._parse_einsum_input
 
 @native(numpy.einsum)
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
-    if out is not None or kwargs or len(operands) not in (2, 3) or type(operands[0]) is not str:
+    if kwargs or len(operands) < 2:
         return NotImplemented
-    arrays = ours(*operands[1:])
+    by_lists = type(operands[0]) is not str
+    arrays = ours(*(operands[: len(operands) // 2 * 2 : 2] if by_lists else operands[1:]))
     if arrays is None:
         return NotImplemented
-    subscripts, result, _ = _parse((operands[0], *shadow(tuple(arrays))))
+    subscripts, result, _ = _parse(shadow(operands))
     labels = subscripts.split(",")
     if len(labels) != len(arrays) or any(map(_is_short, arrays, labels)):
         return NotImplemented
@@ -39,8 +40,37 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     ):
         return NotImplemented  # lengths of 1 that are repeated, or wrong ones
     if len(arrays) == 1:
-        return _of_one(arrays[0], labels[0], result)
-    return _of_two(arrays, labels, result, sizes)
+        return into(_of_one(arrays[0], labels[0], result), out)
+    return into(_of_many(arrays, labels, result, sizes), out)
+
+
+def _of_many(arrays: list[Any], labels: list[str], result: str, sizes: dict[str, int]) -> Any:
+    """Two at a time, in the order that NumPy finds best."""
+    if len(arrays) > 2:
+        kind = numpy.result_type(*(array.dtype for array in arrays))
+        arrays = [array.astype(kind, copy=False) for array in arrays]
+    for one, other in _path(arrays, labels, result):
+        names = [labels.pop(max(one, other)), labels.pop(min(one, other))][::-1]
+        pair = [arrays.pop(max(one, other)), arrays.pop(min(one, other))][::-1]
+        needed = "".join((result, *labels))
+        both = dict.fromkeys("".join(names))
+        kept = "".join(label for label in both if label in needed) if labels else result
+        made = _of_two(pair, names, kept, sizes)
+        if made is NotImplemented or not labels:
+            return made
+        arrays.append(made if isinstance(made, ndarray) else core.wrap(numpy.asarray(made)))
+        labels.append(kept)
+
+
+def _path(arrays: list[Any], labels: list[str], result: str) -> list[tuple[int, int]]:
+    """Which two are next, each time, of those that are left and what was made, at their end."""
+    if len(arrays) == 2:
+        return [(0, 1)]
+    subscripts = f"{','.join(labels)}->{result}"
+    path, _ = numpy.einsum_path(subscripts, *shadow(tuple(arrays)), optimize="greedy")
+    if all(len(pair) == 2 for pair in path[1:]):
+        return path[1:]
+    return [(0, 1)] + [(0, left) for left in range(len(arrays) - 2, 0, -1)]
 
 
 def _is_short(array: Any, names: str) -> bool:

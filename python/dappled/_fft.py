@@ -15,6 +15,7 @@ import numpy
 from dappled._array import core, ndarray, ufuncs
 from dappled._fourier import Step, dtypes, resized, transformed
 from dappled._fourier_pieces import spread
+from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import in_pieces
 
@@ -78,14 +79,29 @@ def _along_several(name: str, axes_if_none_said: tuple[int, int] | None) -> Call
         a: Any, s: Any = None, axes: Any = axes_if_none_said, norm: Any = None, out: Any = None
     ) -> Any:
         if s is not None and axes is None:
-            return NotImplemented  # NumPy warns
+            if not in_pieces(a) or None in s:
+                return NotImplemented  # NumPy warns
+            axes = _last_axes(theirs, s)
         if name in ("ifft2", "irfft2"):
             out = None  # as NumPy does
         call = _Call(theirs, kind, a, (s, axes, norm))
         axes = range(_ndim(a)) if axes is None else axes
+        if kind.what == "complex" and not s and out is None and _is_none(a, axes):
+            return a  # as NumPy does
         return _done(call, _filled_in(a, s, axes), axes, out)
 
     return ours
+
+
+def _last_axes(theirs: Callable[..., Any], s: Any) -> range:
+    """The axes that lengths alone are about. NumPy warns of it, whatever the array."""
+    few = [2] * len(s)
+    called_by_user(theirs, numpy.zeros(few), few)
+    return range(-len(few), 0)
+
+
+def _is_none(a: Any, axes: Any) -> bool:
+    return isinstance(a, ndarray) and isinstance(axes, list | tuple) and not axes
 
 
 def _filled_in(a: Any, lengths: Any, axes: Any) -> Any:

@@ -42,9 +42,15 @@ class Walk:
         return self._values[place]
 
 
+def _simple(key: Any) -> Any:
+    """A key, of which lists are arrays, and a tuple of one is that one."""
+    key = key[0] if type(key) is tuple and len(key) == 1 else key
+    return numpy.asarray(key) if type(key) is list and key else key
+
+
 def _is_plain(key: Any) -> bool:
     if isinstance(key, ndarray | numpy.ndarray):
-        return key.ndim == 1 and key.dtype.kind in "iu"
+        return key.ndim > 0 and key.dtype.kind in "iu"
     return type(key) is int or isinstance(key, slice | numpy.integer)
 
 
@@ -73,6 +79,7 @@ def write(base: Any, key: Any, value: Any) -> None:
         value = core.wrap(canonical(numpy.asarray(value, base.dtype)))
     if value.ndim and value.size and several:
         value = numpy.resize(value, count)
+        key = key.reshape(-1) if _is_array(key) else key
     row[key] = value if several else value.reshape(-1)[0]
     if not is_row:
         base[...] = row.reshape(base.shape)
@@ -122,14 +129,14 @@ class flatiter(Proxy):  # the name is NumPy's
         return next(self._walk)
 
     def __getitem__(self, key: Any) -> Any:
-        if in_pieces(self.base) and _is_plain(key):
-            return _read(self.base, key)
+        if in_pieces(self.base) and _is_plain(plain := _simple(key)):
+            return _read(self.base, plain)
         crossing = Crossing("flatiter.__getitem__")
         return crossing.back(crossing.over(self.base).flat[crossing.over(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if in_pieces(self.base) and _is_plain(key) and self.base._writeable:
-            return write(self.base, key, value)
+        if in_pieces(self.base) and _is_plain(plain := _simple(key)) and self.base._writeable:
+            return write(self.base, plain, value)
         crossing = Crossing("flatiter.__setitem__")
         crossing.over(self.base, written=True).flat[crossing.over(key)] = crossing.over(value)
         crossing.write_back()

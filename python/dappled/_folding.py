@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy
 
-from dappled._array import canonical, core, is_moved, ndarray
+from dappled._array import canonical, core, is_moved, is_native, ndarray, ufuncs
+from dappled._array import where as chosen
 from dappled._broadcasting import broadcast_to, fits
 from dappled._comm import together
 from dappled._line import called_by_user
@@ -43,7 +44,19 @@ def reduced(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     if len(axes) < array.ndim and is_moved(like.dtype):
         return along(array, axes, fold, keepdims, where)
     exact = ufunc.__name__ in _EXACT or (ufunc.__name__ == "add" and like.dtype.kind in "iumb")
+    if not exact and where:
+        return _filled(ufunc, array, where[0], named, keepdims)
     return _all(ufunc, array, named, keepdims, where) if exact else NotImplemented
+
+
+def _filled(ufunc: Any, array: Any, places: Any, options: dict[str, Any], keepdims: bool) -> Any:
+    """All elements folded by the core, with what changes nothing where they do not count."""
+    if ufunc.__name__ not in ("add", "multiply") or not is_native(array.dtype):
+        return NotImplemented
+    if options.get("initial") is None and "initial" in options:
+        return NotImplemented
+    seen = chosen(places, array, array.dtype.type(ufunc.identity))
+    return ufuncs[ufunc.__name__].reduce(seen, axis=None, keepdims=keepdims, **options)
 
 
 def _everywhere(where: Any, array: Any) -> list[Any] | None:

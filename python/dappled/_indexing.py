@@ -14,13 +14,14 @@ from typing import Any
 import numpy
 
 from dappled import _rows
-from dappled._array import core, ndarray
-from dappled._broadcasting import broadcast_to, fitted
+from dappled._array import core, ndarray, ufuncs
+from dappled._broadcasting import broadcast_to, fits, fitted
 from dappled._comm import together
 from dappled._creation import asarray
 from dappled._keys import (
     Key,
     in_range,
+    is_basic,
     is_spread,
     mask_of,
     out_of_range,
@@ -29,7 +30,8 @@ from dappled._keys import (
     taken_apart,
 )
 from dappled._line import called_by_user
-from dappled._piecewise import agreed
+from dappled._piecewise import agreed, in_pieces
+from dappled._truths import seen
 from dappled.protocol import Distribution
 
 _MISMATCH = "shape mismatch: value array of shape {} could not be broadcast to indexing result of "
@@ -44,6 +46,8 @@ def getitem(array: Any, key: Any) -> Any:
     if (single := single_key(key)) is not None:
         found = array[single]
         return found.copy() if isinstance(found, ndarray) else found
+    if (view := seen(array, key)) is not None:
+        return view.copy()
     if (mask := mask_of(array, key)) is not None:
         return _chosen(array, mask)
     parsed = taken_apart(array, key)
@@ -62,6 +66,9 @@ def setitem(array: Any, key: Any, value: Any) -> Any:
     if (single := single_key(key)) is not None:
         array[single] = value
         return None
+    if (view := seen(array, key)) is not None:
+        view[...] = fitted(asarray(value), view.shape, _MISMATCH) if numpy.ndim(value) else value
+        return None
     if (mask := mask_of(array, key)) is not None and not numpy.ndim(value):
         return _filled(array, mask, called_by_user(_cast, value, array.dtype))
     parsed = taken_apart(array, key)
@@ -75,6 +82,10 @@ def setitem(array: Any, key: Any, value: Any) -> Any:
 
 def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     """`ufunc.at`; NotImplemented if NumPy has to see all."""
+    keys = key if type(key) is tuple else (key,)
+    if in_pieces(array) and all(map(is_basic, keys)):
+        dots = () if any(one is ... for one in keys) else (...,)  # a view, also of one element
+        return _at_once(ufunc, array[(*keys, *dots)], values)
     if not isinstance(array, ndarray) or not is_spread(array, key, *values):
         return NotImplemented
     together("ufunc.at")
@@ -88,6 +99,25 @@ def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     except ValueError:
         return NotImplemented
     return _changed(parsed, value, functools.partial(_agreed_at, ufunc))
+
+
+def _at_once(ufunc: Any, view: Any, values: tuple[Any, ...]) -> Any:
+    """The same where no element is meant twice, as it is of a key without arrays."""
+    given = tuple(map(asarray, values))
+    ours: Any = ufuncs.get(ufunc.__name__)
+    known = ours is not None and ours._numpy is ufunc and ufunc.nout == 1 and view._writeable
+    if not known or not all(_is_held(value, view) for value in given):
+        return NotImplemented
+    if view.ndim:
+        ours(view, *given, out=view)
+    else:  # of which a ufunc makes a scalar
+        view[...] = ours(view, *given)
+    return None
+
+
+def _is_held(value: Any, view: Any) -> bool:
+    """Whether a value fits into an array, by shape and dtype."""
+    return fits(value.shape, view.shape) and numpy.can_cast(value.dtype, view.dtype, "same_kind")
 
 
 def _agreed_at(ufunc: Any, *args: Any) -> None:

@@ -10,8 +10,9 @@ import numpy
 
 from dappled._array import core, ndarray
 from dappled._array import empty as empty_array
-from dappled._creation import asarray
+from dappled._creation import arange, asarray
 from dappled._native import native
+from dappled._piecewise import in_pieces
 
 
 @native(numpy.concatenate)
@@ -40,6 +41,8 @@ _SHORT = 64  # elements of a row: shorter ones NumPy writes as fast
 
 @native(numpy.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    if numpy.ndim(repeats) and any(map(in_pieces, (a, repeats))):
+        return _repeated(asarray(a), asarray(repeats), axis)
     if not isinstance(a, ndarray) or not isinstance(repeats, int) or repeats < 0:
         return NotImplemented
     if axis is None:
@@ -57,6 +60,24 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     made = empty_array((*before, length * repeats, *after), a.dtype, "C")
     made.reshape((*before, length, repeats, *after))[...] = a[(slice(None),) * (axis + 1) + (None,)]
     return made
+
+
+def _repeated(a: Any, counts: Any, axis: Any) -> Any:
+    """Elements as often as numbers say: which is where follows from the sums of these."""
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    known = isinstance(axis, int) and -a.ndim <= axis < a.ndim and counts.ndim == 1
+    if not known or not counts.size or not numpy.can_cast(counts.dtype, numpy.intp, "safe"):
+        return NotImplemented
+    if counts.size == 1:
+        return repeat(a, int(counts[0]), axis)
+    if counts.size != a.shape[axis]:
+        return NotImplemented
+    if (counts < 0).any():
+        raise ValueError("repeats may not contain negative values.")
+    ends = counts.cumsum()
+    which = numpy.searchsorted(ends, arange(int(ends[-1])), "right")
+    return numpy.take(a, which, axis=axis)
 
 
 def _joinable(arrays: Any) -> list[Any] | None:

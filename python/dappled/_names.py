@@ -29,7 +29,7 @@ CHAPTERS = {
     "_broadcasting": "broadcast_arrays broadcast_to",
     "_choosing": "argmax argmin copyto count_nonzero where",
     "_comm": "comm init local",
-    "_convolving": "convolve correlate interp",
+    "_convolving": "convolve correlate",
     "_config": "FallbackError FallbackWarning config",
     "_counting": "bincount histogram histogramdd",
     "_creation": """
@@ -40,6 +40,7 @@ CHAPTERS = {
     "_extras": "explain from_distarray memory_stats sync",
     "_files": "fromfile load save",
     "_flat": "flatiter ndenumerate",
+    "_interpolating": "interp polyval",
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
     "_products": "dot inner trace vdot",

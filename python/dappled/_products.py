@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_native, ndarray, ufuncs
+from dappled._array import core, into, is_native, ndarray, ufuncs
 from dappled._fallback import shadow
 from dappled._flat import flatiter
 from dappled._matmul import matmul
@@ -26,10 +26,16 @@ def ours(*values: Any) -> list[Any] | None:
 
 @native(numpy.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
-    if out is None and (rows := _long_rows(a, b)):
+    if out is None:
+        return _dot(a, b)
+    return into(_dot(a, b), out) if core.ranks() > 1 else NotImplemented
+
+
+def _dot(a: Any, b: Any) -> Any:
+    if rows := _long_rows(a, b):
         return _of_vectors(*rows)
     arrays = ours(a, b)
-    if arrays is None or out is not None:
+    if arrays is None:
         return NotImplemented
     one, other = arrays
     if not (one.ndim and other.ndim):
@@ -74,9 +80,9 @@ def vdot(a: Any, b: Any, /) -> Any:
 def trace(
     a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None
 ) -> Any:
-    if not in_pieces(a) or out is not None:
+    if not in_pieces(a):
         return NotImplemented
-    return ufuncs["add"].reduce(a.diagonal(offset, axis1, axis2), -1, dtype)
+    return ufuncs["add"].reduce(a.diagonal(offset, axis1, axis2), -1, dtype, out)
 
 
 # Up to so many elements NumPy's product of vectors is as fast, and its bits are its own.

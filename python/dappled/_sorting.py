@@ -288,17 +288,27 @@ argpartition = native(numpy.argpartition)(_argpartition)
 
 @native(numpy.lexsort)
 def lexsort(keys: Any, axis: Any = -1) -> Any:
+    if in_pieces(keys) and keys.ndim == 1:  # keys of one element each: their order is no order
+        return numpy.lexsort(numpy.zeros(1), axis)
     given = list(keys)
     ours = any(map(in_pieces, given)) if core.ranks() > 1 else any(map(is_large, given))
-    if not ours or axis not in (-1, 0):
+    if not ours:
         return NotImplemented
     columns = [asarray(key) for key in given]
-    if any(key.ndim != 1 or key.shape != columns[0].shape for key in columns):
+    at = _along(columns[0], axis)
+    if at is None or any(key.shape != columns[0].shape for key in columns):
         return NotImplemented
-    order = argsort(columns[0], kind="stable")
+    if columns[0].ndim > 1 and core.ranks() == 1:
+        return NotImplemented
+    order = argsort(columns[0], at, kind="stable")
     for key in columns[1:]:
-        order = order[argsort(key[order], kind="stable")]
+        order = _at(order, argsort(_at(key, order, at), at, kind="stable"), at)
     return order
+
+
+def _at(array: Any, order: Any, axis: int) -> Any:
+    """Elements in an order along an axis."""
+    return array[order] if array.ndim == 1 else numpy.take_along_axis(array, order, axis)
 
 
 _OWN: dict[str, Callable[..., Any]] = {

@@ -113,9 +113,10 @@ REBOUND = _words(
 REBOUND_ON_RANKS = _words(
     """
     asarray_chkfinite astype bartlett blackman diag_indices diag_indices_from diagflat extract
-    fft.fftfreq fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d indices
-    intersect1d isin ix_ kaiser linalg.cond linalg.cross linalg.diagonal linalg.matmul
-    linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.outer
+    fft.fftfreq fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d
+    histogram_bin_edges indices intersect1d isin ix_ kaiser linalg.cond linalg.cross
+    linalg.diagonal linalg.matmul linalg.matrix_power linalg.matrix_rank
+    linalg.matrix_transpose linalg.outer
     linalg.tensordot linalg.trace linalg.vecdot
     linspace logspace mask_indices nanargmax nanargmin nanpercentile nanquantile pad
     polyfit polynomial.chebyshev.chebval polynomial.chebyshev.chebval2d

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from dappled import _rows
-from dappled._array import core, empty, is_moved, ndarray
+from dappled._array import core, empty, into, is_moved, ndarray
 from dappled._creation import asarray
 from dappled._large import is_large
 from dappled._native import native
@@ -89,7 +89,11 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "
     return found.copy() if at else found
 
 
-take = native(numpy.take)(_take)
+def _take_into(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
+    return into(_take(a, indices, axis, None, mode), out)
+
+
+take = native(numpy.take)(_take_into)
 
 
 def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Any:
@@ -198,7 +202,11 @@ def _dtype(value: Any) -> Any:
     return value if type(value) in (bool, int, float, complex) else asarray(value).dtype
 
 
-choose = native(numpy.choose)(_choose)
+def _choose_into(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    return into(_choose(a, choices, None, mode), out)
+
+
+choose = native(numpy.choose)(_choose_into)
 
 
 @native(numpy.unravel_index)
@@ -229,9 +237,9 @@ def _compress_method(self: Any, condition: Any, axis: Any = None, out: Any = Non
 
 
 METHODS = {
-    "choose": _method("choose", _choose),
+    "choose": _method("choose", _choose_into),
     "compress": _method("compress", _compress_method),
     "nonzero": _method("nonzero", _nonzero),
     "put": _method("put", _put),
-    "take": _method("take", _take),
+    "take": _method("take", _take_into),
 }

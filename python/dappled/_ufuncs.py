@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ufuncs
+from dappled._array import core, is_native, ufuncs
 from dappled._creation import asarray
 from dappled._crossing import Crossing
 from dappled._folding import accumulated, parted, reduced
@@ -40,7 +40,7 @@ def _without_none(
     ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments without an `out` that is None, or a `where` that is all, as if nothing had been
-    said.
+    said; and with an `out` by its name.
     """
     if kwargs.get("out", ...) is None:
         kwargs = {name: value for name, value in kwargs.items() if name != "out"}
@@ -48,6 +48,8 @@ def _without_none(
         kwargs = {name: value for name, value in kwargs.items() if name != "where"}
     while len(args) > ufunc.nin and args[-1] is None:
         args = args[:-1]
+    if ufunc.nout == 1 and len(args) == ufunc.nin + 1 and "out" not in kwargs:
+        args, kwargs = args[:-1], {**kwargs, "out": args[-1]}
     return args, kwargs
 
 
@@ -182,8 +184,15 @@ def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if function not in GENERALISED:
         return piecewise(function, args, kwargs)
     arrays = all(hasattr(value, "ndim") for value in args)
-    if len(args) != 2 or not arrays or not kwargs.keys() <= {"axis", "out"}:
+    if len(args) != 2 or not arrays or not kwargs.keys() <= {"axis", "dtype", "out"}:
         return NotImplemented
+    if kwargs.get("dtype") is not None:
+        kind = numpy.dtype(kwargs["dtype"])
+        if not is_native(kind) or not all(_is_cast(value, kind) for value in args):
+            small = (numpy.zeros((1,) * value.ndim, value.dtype) for value in args)
+            function(*small, dtype=kind)  # which may be what NumPy refuses
+            return NotImplemented
+        args = tuple(value.astype(kind, copy=False) for value in args)
     if "axis" in kwargs:
         if function is not numpy.vecdot or not all(_has_axis(x, kwargs["axis"]) for x in args):
             return NotImplemented
@@ -197,6 +206,11 @@ def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         return NotImplemented
     target[...] = made
     return target
+
+
+def _is_cast(value: Any, kind: Any) -> bool:
+    """Whether a ufunc may compute with a value in a dtype."""
+    return numpy.can_cast(value.dtype, kind, "same_kind")
 
 
 def _has_axis(array: Any, axis: Any) -> bool:

@@ -1,5 +1,7 @@
 """What `pieces_stay` runs, in tables: programs of NumPy over arrays in pieces."""
 
+import warnings
+
 import numpy
 
 VALUES = numpy.arange(60.0 * 42).reshape(60, 42) % 17 - 5
@@ -79,6 +81,14 @@ SHAPING = {
     "repeat": lambda np, a: np.repeat(a, 3, axis=1),
     "repeat 0": lambda np, a: np.repeat(a, 2, axis=0),
     "repeat all": lambda np, a: np.repeat(a, 2),
+    "repeat counts": lambda np, a: np.repeat(a, np.arange(60) % 3, axis=0),
+    "repeat columns": lambda np, a: a.repeat((a[0] > 0) * 2, axis=1),
+    "repeat elements": lambda np, a: np.repeat(a, np.abs(a).astype("i4").ravel()),
+    "repeat list": lambda np, a: (
+        np.repeat(a, [2], 1),
+        np.repeat([1, 2], a[0, :2].astype(int) + 9),
+    ),
+    "ediff1d ends": lambda np, a: np.ediff1d(a, to_begin=[7, 8], to_end=a[0]),
     "roll": lambda np, a: np.roll(a, 5, axis=0),
     "roll both": lambda np, a: np.roll(a, (3, -4), axis=(0, 1)),
     "roll all": lambda np, a: np.roll(a, 100),
@@ -129,6 +139,19 @@ SHAPING = {
     "all where of a list": lambda np, a: np.all([0] * 42, where=a[0] > 1),
     "where of a number": lambda np, a: raised(lambda: np.sum(3, where=a[0] > 1)),
     "any where": lambda np, a: np.any(a > 3, axis=1, where=a < 9),
+    "sum where all": lambda np, a: np.sum(a / 3, where=a > 1),
+    "sum where all kept": lambda np, a: (a / 7).sum(keepdims=True, where=a[0] > 1, initial=0.3),
+    "sum where infinite": lambda np, a: np.sum(np.where(a > 3, np.inf, a), where=a <= 3),
+    "mean where all": lambda np, a: (np.mean(a, where=a > 1), a.astype("f2").mean(where=a < 3)),
+    "std where all": lambda np, a: (np.std(a, where=a > 1), np.var(a, ddof=1, where=a < 5)),
+    "prod where all": lambda np, a: (a * 1.1).prod(where=(a > 0) & (np.arange(42) == 3)),
+    "prod where of integers": lambda np, a: np.prod(a.astype("i4"), where=a == 2),
+    "min where all": lambda np, a: (
+        np.min(a, where=a > 1, initial=9),
+        raised(lambda: np.max(a, where=a > 1)),
+    ),
+    "any where all": lambda np, a: (np.any(a > 3, where=a < 3), np.all(a > 3, where=a > 3)),
+    "any where of numbers": lambda np, a: (np.any(a, where=a < 3), np.all(a, where=a > 3)),
     "reduceat": lambda np, a: np.add.reduceat(a, [0, 5, 3, 40], axis=0),
     "reduceat columns": lambda np, a: np.maximum.reduceat(a, [0, 41], 1),
     "nanargmin": lambda np, a: np.nanargmin(a, axis=1),
@@ -181,6 +204,48 @@ def written_many(np, a, kind):
 def with_order(values):
     """Values, and the order of their bytes, which must be the one that was asked for."""
     return values, values.dtype.str
+
+
+def interpolated(np, a, x):
+    """Values in tables in pieces, also of complex numbers, beyond the ends, and that come again."""
+    points, values = np.arange(42.0) / 9 - 1, a[3] / 7
+    return [
+        np.interp(x, points, values),
+        np.interp(x, np.sort(a, axis=None) + np.arange(2520) / 1e4, a.ravel(), -1, 99),
+        np.interp(x, points, values + 1j * a[4], right=2j),
+        np.interp(x, (points * 7) % 5, values, period=4.5),
+        np.interp(x, points.astype("f4"), a[2].astype("i4")),
+    ]
+
+
+def binned(np, a, rule):
+    """Bins that NumPy chooses by a rule."""
+    return [
+        *np.histogram(a * 1.1, rule),
+        *(np.histogram_bin_edges(a, rule), np.histogram_bin_edges(a, 7)),
+        *np.histogram(a.astype("i4"), rule, (-2, 7), density=True),
+        *np.histogram(a * 0, rule),
+        raised(lambda: np.histogram(a, rule, weights=a)),
+    ]
+
+
+def slid(function, a, mode):
+    """Arrays in pieces along one another, the longer one first or last, complex or not."""
+    row, column = a[7] * 1.1 + 1j * a[8], a[:, 3]
+    return [
+        *(function(column, row, mode), function(row, column[::-1], mode)),
+        *(function(a.ravel(), a[3], mode), function(a[3], a.ravel(), mode)),
+        *(function(a.ravel(), a.ravel(), mode), function([1, 2.5], a.ravel(), mode)),
+        *(function(column > 0, column > 2, mode), function(row, column.astype("i2"), mode)),
+    ]
+
+
+def warned(act):
+    """What a call gives, and what it warns of."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        made = act()
+    return made, [f"{one.category.__name__}: {one.message}" for one in found]
 
 
 def raised(act):
@@ -256,6 +321,18 @@ INDEXING = {
     "set items": changed(lambda np, a: a.__setitem__(MANY[:50] % 60, 5)),
     "add.at": changed(lambda np, a: np.add.at(a, ROWS, 1)),
     "add.at array": changed(lambda np, a: np.add.at(a, (FEW, FEW), np.arange(60.0))),
+    "add.at one": changed(lambda np, a: np.add.at(a, 0, 1)),
+    "add.at part": changed(lambda np, a: np.add.at(a, (slice(1, 9), ...), a[0])),
+    "add.at all": changed(lambda np, a: np.multiply.at(a, ..., 2)),
+    "add.at element": changed(lambda np, a: np.add.at(a, (3, 5), 2.5)),
+    "negative.at part": changed(lambda np, a: np.negative.at(a, slice(None, None, 2))),
+    "truth": lambda np, a: (a[True], a[..., np.True_], a[:, True, 3:], a[False], a[..., False]),
+    "set truth": changed(lambda np, a: a.__setitem__(True, 1)),
+    "set truths": changed(lambda np, a: a.__setitem__((slice(3), np.True_), a[5])),
+    "set untruth": changed(lambda np, a: a.__setitem__((..., False), 1)),
+    "flat by list": lambda np, a: (a.flat[[3, -5]], a.T.flat[[[1, 2], [3, 4]]]),
+    "set flat by list": changed(lambda np, a: a.flat.__setitem__([3, 5, 7], [1, 2])),
+    "set flat by array": changed(lambda np, a: a.flat.__setitem__(MANY.reshape(2, -1), a[0] + 1)),
     "negative.at": changed(lambda np, a: np.negative.at(a, ROWS)),
     "maximum.at": changed(lambda np, a: np.maximum.at(a, (slice(None), [0, 1, 0]), 4)),
     "nonzero": lambda np, a: np.nonzero(a),
@@ -297,6 +374,11 @@ WRONG = {
     "set mask": lambda np, a: a.__setitem__(a > 3, a[0]),
     "set type": lambda np, a: a.__setitem__([0, 1], "text"),
     "add.at": lambda np, a: np.add.at(a, [0, 60], 1),
+    "add.at one": lambda np, a: np.add.at(a, 60, 1),
+    "add.at shape": lambda np, a: np.add.at(a, 0, a),
+    "set truth": lambda np, a: a.__setitem__(True, a[:3]),
+    "repeat": lambda np, a: np.repeat(a, a[:, 0].astype(int), 0),
+    "repeat shape": lambda np, a: np.repeat(a, [1, 2], 0),
     "take": lambda np, a: np.take(a, [0, 99], axis=0),
     "take mode": lambda np, a: np.take(a, [0, 9], mode="none"),
     "put": lambda np, a: np.put(a, [0, 99999], 1),
@@ -320,6 +402,11 @@ WRONG = {
     "bincount": lambda np, a: np.bincount(a[0].astype(int)),
     "histogram": lambda np, a: np.histogram(a, 0),
     "histogram range": lambda np, a: np.histogram(a, 3, (5, 1)),
+    "histogram rule": lambda np, a: np.histogram(a, "none"),
+    "histogram falling": lambda np, a: np.histogram(a, a[:, 1]),
+    "histogram weights": lambda np, a: np.histogram(a, np.sort(a[1]), weights=a[0]),
+    "lexsort": lambda np, a: np.lexsort((a, a[0])),
+    "lexsort axis": lambda np, a: np.lexsort((a, a), axis=2),
     "histogram nan": lambda np, a: np.histogram(np.where(a > 9, np.nan, a)),
     "digitize": lambda np, a: np.digitize(a, [1, 3, 2]),
     "median": lambda np, a: np.median(a, axis=4),
@@ -347,6 +434,10 @@ SORTING = {
     "partition": lambda np, a: np.partition(a, 5, axis=None)[5],
     "argpartition": lambda np, a: a.reshape(-1)[np.argpartition(a, 5, axis=None)[5]],
     "lexsort": lambda np, a: np.lexsort((a[:, 0], a[:, 1])),
+    "lexsort axes": lambda np, a: np.lexsort((a, a % 5, a % 3)),
+    "lexsort axis": lambda np, a: np.lexsort((a % 2, a % 5), axis=0),
+    "lexsort array": lambda np, a: np.lexsort(a[:3]),
+    "lexsort one": lambda np, a: (np.lexsort((a[1],)), np.lexsort(a[1])),
     "searchsorted": lambda np, a: np.searchsorted(np.sort(a, axis=None), a),
     "searchsorted right": lambda np, a: np.sort(a, axis=None).searchsorted(a[0] + 0.5, "right"),
     "searchsorted small": lambda np, a: np.searchsorted([1, 2, 5], a),
@@ -387,7 +478,39 @@ SORTING = {
         with_order(np.histogram(a, 7, weights=a.astype(kind))[0])
         for kind in (">f8", ">i4", ">c16", "g", "G")
     ],
+    **{
+        f"histogram {rule}": lambda np, a, rule=rule: binned(np, a, rule)
+        for rule in ("auto", "sturges", "fd", "scott", "rice", "sqrt", "doane", "stone")
+    },
+    "histogram between": lambda np, a: np.histogram(a, np.sort(a[:, 1])),
+    "histogram in between": lambda np, a: np.histogram(a[0], np.arange(-5, 12, 0.01), density=True),
+    "histogram weights between": lambda np, a: np.histogram(a, np.sort(a[1]), weights=a * 0.1),
     "histogram2d": lambda np, a: np.histogram2d(a[:, 0], a[:, 1], 5),
+    **{
+        f"{name} {mode}": lambda np, a, name=name, mode=mode: slid(getattr(np, name), a, mode)
+        for name in ("convolve", "correlate")
+        for mode in ("full", "same", "valid")
+    },
+    "interp": lambda np, a: interpolated(np, a, a / 3),
+    "interp of few": lambda np, a: interpolated(np, a, [-9.0, 0.5, 3.0]),
+    "interp at one": lambda np, a: interpolated(np, a, 3.3),
+    "interp no numbers": lambda np, a: [
+        np.nan_to_num(one, nan=77) for one in interpolated(np, a, np.where(a > 3, np.nan, a))
+    ],
+    "interp infinite": lambda np, a: np.interp(
+        a, np.arange(60.0), np.where(a[:, 0] > 3, 9, -np.inf)
+    ),
+    "interp wrong": lambda np, a: raised(lambda: np.interp(a, np.arange(60.0), a[0])),
+    "polyval": lambda np, a: (np.polyval(a[:5, 1], a[0] / 9), np.polyval(a[0], numpy.ones(3))),
+    "take_along_axis all": lambda np, a: np.take_along_axis(a, np.asarray(MANY), None),
+    "array of flat": lambda np, a: (np.array(a.flat), np.asarray(a.T.flat, dtype="f4")),
+    "apply_along_axis": lambda np, a: np.apply_along_axis(np.diff, 1, a[:, :7]),
+    "apply_along_axis 2": lambda np, a: np.apply_along_axis(
+        lambda row: np.outer(row, row), 1, a[:5]
+    ),
+    "apply_along_axis 3": lambda np, a: np.apply_along_axis(
+        lambda row: row[:8].reshape(2, 1, 4), 0, a
+    ),
     "isin": lambda np, a: np.isin(a, [1, 3]),
     "isin all": lambda np, a: np.isin(a.astype(int), np.abs(a).astype(int)),
     "intersect1d": lambda np, a: np.intersect1d(a, a[0] + 1),
@@ -425,6 +548,24 @@ PRODUCTS = {
     "einsum trace": lambda np, a, b: np.einsum("ii", a @ b),
     "einsum diagonal": lambda np, a, b: np.einsum("ii->i", a @ b),
     "einsum dots": lambda np, a, b: np.einsum("...j,jk->...k", a.reshape(10, 6, 42), b),
+    "einsum 3": lambda np, a, b: np.einsum("ij,jk,kl->il", a, b, a),
+    "einsum 3 to one": lambda np, a, b: np.einsum("ij,ji,i", a, b, a[:, 0]),
+    "einsum 4": lambda np, a, b: np.einsum("ij,jk,k,i->i", a, b, a[:, 0], b[0], optimize=True),
+    "einsum 3 each": lambda np, a, b: np.einsum("i,i,i->i", a[0], b[:, 0], a[1]),
+    "einsum 3 outer": lambda np, a, b: np.einsum("i,j,k->kij", a[0], b[0], a[1, :3]),
+    "einsum lists": lambda np, a, b: np.einsum(a, [0, 1], b, [1, 2], [2, 0]),
+    "einsum lists inner": lambda np, a, b: np.einsum(a, [0, 1], b, [1, 0]),
+    "einsum out": lambda np, a, b: np.einsum("ij,jk->ik", a, b, out=np.zeros((60, 60), a.dtype)),
+    "dot out": lambda np, a, b: np.dot(a, b, out=np.zeros((60, 60), a.dtype)),
+    "outer out": lambda np, a, b: np.outer(a[0], b[0], np.zeros((42, 60), a.dtype)),
+    "multiply out": lambda np, a, b: np.multiply(a, b.T, np.zeros((60, 42), a.dtype)),
+    "trace out": lambda np, a, b: np.trace(
+        a.reshape(10, 6, 42), 0, 1, 2, out=np.zeros(10, np.trace(a).dtype)
+    ),
+    "matmul dtype": lambda np, a, b: np.matmul(a, b, dtype="c16"),
+    "matmul wrong dtype": lambda np, a, b: raised(lambda: np.matmul(a + 0.5j, b, dtype="i1")),
+    "take out": lambda np, a, b: np.take(a, ROWS, 0, np.zeros((6, 42), a.dtype)),
+    "choose out": lambda np, a, b: np.choose(a > 0, [a, b.T], np.zeros((60, 42), a.dtype)),
     "vecdot": lambda np, a, b: np.vecdot(a, b.T) if a.dtype != bool else None,
     "matvec": lambda np, a, b: np.matvec(a, b[:, 3]),
     "vecmat": lambda np, a, b: np.vecmat(a[:, 1], a),
@@ -453,6 +594,13 @@ TRANSFORMS = {
     "fftn twice": lambda np, a: np.fft.fftn(a, axes=(0, 0)),
     "rfftn": lambda np, a: np.fft.rfftn(a.reshape(12, 5, 42), (7, -1), (2, 1)),
     "irfftn": lambda np, a: np.fft.irfftn(a.reshape(2, 30, 42)),
+    "fftn lengths": lambda np, a: np.fft.fftn(a, (7, -1)),
+    "ifftn lengths": lambda np, a: np.fft.ifftn(a.reshape(12, 5, 42), s=(11,)),
+    "rfftn lengths": lambda np, a: warned(lambda: np.fft.rfftn(a, [33, 20])),
+    "irfftn lengths": lambda np, a: warned(lambda: np.fft.irfftn(a, (9,))),
+    "fftn too many lengths": lambda np, a: raised(lambda: np.fft.fftn(a, (9, 9, 9))),
+    "fftn no axes": lambda np, a: (np.fft.fftn(a, axes=()) is a, np.fft.fft2(a, axes=()).sum()),
+    "rfftn no axes": lambda np, a: raised(lambda: np.fft.rfftn(a, axes=())),
     "there and back": lambda np, a: np.fft.irfft2(np.fft.rfft2(a), a.shape),
     "one line": lambda np, a: np.fft.fft(a.reshape(-1)),
     "one line back": lambda np, a: np.fft.ifft(a.reshape(-1)[:1024] + 1j),

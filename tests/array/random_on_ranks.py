@@ -11,7 +11,7 @@ import warnings
 import dappled as np
 import numpy
 from compare import outcome_of
-from dappled import _drawing
+from dappled import _drawing, _shuffling
 
 SIZES = [1000, (50, 20), (3, 5, 70)]
 ARGUMENTS = {
@@ -60,6 +60,35 @@ MAKERS = {
     "Philox": lambda xp: xp.random.Generator(numpy.random.Philox(6)),
     "legacy": lambda xp: xp.random.RandomState(7),
     "global": lambda xp: (xp.random.seed(8), xp.random)[1],
+}
+
+
+COUNTS = numpy.arange(700.0).reshape(70, 10) % 23 + 1
+WEIGHTS = numpy.arange(700) / 244650.0
+PARAMETERS = {
+    "normal": lambda g, xp: g.normal(xp.asarray(COUNTS), 2.0),
+    "normal size": lambda g, xp: g.normal(xp.asarray(COUNTS[0]), xp.asarray(COUNTS), (2, 70, 10)),
+    "normal wrong": lambda g, xp: g.normal(0, xp.asarray(COUNTS - 20)),
+    "poisson": lambda g, xp: g.poisson(xp.asarray(COUNTS)),
+    "uniform": lambda g, xp: g.uniform(xp.asarray(COUNTS), xp.asarray(COUNTS) * 2),
+    "binomial": lambda g, xp: g.binomial(xp.asarray(COUNTS.astype(int)), 0.3),
+    "gamma": lambda g, xp: g.gamma(xp.asarray(COUNTS).T, 2),
+    "exponential": lambda g, xp: g.exponential(xp.asarray(COUNTS)),
+    "triangular": lambda g, xp: g.triangular(0, xp.asarray(COUNTS), 40),
+    "integers new": lambda g, xp: g.integers(xp.asarray(COUNTS.astype(int)), 30),
+    "integers above new": lambda g, xp: g.integers(xp.asarray(COUNTS.astype(int)), dtype="i4"),
+    "choice": lambda g, xp: g.choice(700, 300, p=xp.asarray(WEIGHTS)),
+    "choice one": lambda g, xp: g.choice(700, p=xp.asarray(WEIGHTS)),
+    "choice of elements": lambda g, xp: g.choice(
+        xp.asarray(COUNTS.ravel()), (20, 10), p=xp.asarray(WEIGHTS)
+    ),
+    "permuted new": lambda g, xp: g.permuted(xp.asarray(COUNTS)),
+    "permuted rows new": lambda g, xp: g.permuted(xp.asarray(COUNTS), axis=1),
+    "permuted columns new": lambda g, xp: g.permuted(xp.asarray(COUNTS), axis=0),
+    "permuted middle new": lambda g, xp: g.permuted(xp.asarray(COUNTS).reshape(7, 10, 10), axis=1),
+    "out new": lambda g, xp: g.random(out=xp.zeros((70, 10))),
+    "out normal new": lambda g, xp: g.standard_normal(out=xp.zeros(700, "f4"), dtype="f4"),
+    "out gamma new": lambda g, xp: g.standard_gamma(2.0, out=xp.zeros(700)),
 }
 
 
@@ -168,6 +197,37 @@ def unusual():
             yield f"{name}: {found} is not {expected}"
 
 
+def given():
+    """Parameters in pieces, and what is written: nothing is gathered."""
+    np.config.fallback = "error"
+    outcomes = []
+    for kind, make in MAKERS.items():
+        for name, program in PARAMETERS.items():
+            theirs, ours = make(numpy), make(np)
+            if not hasattr(theirs, "integers") and name.endswith("new"):
+                continue
+            expected = outcome_of(program, theirs, numpy)
+            if kind == "global":
+                make(numpy)
+            before = np.memory_stats()["gathered"]
+            found = outcome_of(program, ours, np)
+            if np.memory_stats()["gathered"] - before > 16:
+                yield f"{kind} {name}: gathered"
+            outcomes.append((kind, name, found, expected))
+            if kind != "global" and state(theirs) != state(ours):
+                yield f"{kind} {name}: other states afterwards"
+    np.config.fallback = "quiet"
+    for kind, name, found, expected in outcomes:
+        same = found == expected if isinstance(expected, tuple) else alike(found, expected)
+        if not same:
+            yield f"{kind} {name}: {found} is not {expected}"
+
+
+def alike(found, expected):
+    ours, theirs = numpy.asarray(found), numpy.asarray(expected)
+    return ours.dtype == theirs.dtype and numpy.array_equal(ours, theirs)
+
+
 def shuffled(generator, array, **options):
     generator.shuffle(array, **options)
     return array
@@ -203,11 +263,11 @@ def parallel():
 
 
 def main():
-    _drawing._CHUNK = 96
+    _drawing._CHUNK = _shuffling.CHUNK = 96
     np.config.fallback = "quiet"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = [text for table in (wrong, unusual, held, parallel) for text in table()]
+        found = [text for table in (wrong, unusual, given, held, parallel) for text in table()]
     print(*found[:20], f"{len(found)} differences", sep="\n") if np.comm.rank == 0 else None
     sys.exit(bool(found))
 
