@@ -85,7 +85,7 @@ def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     keys = key if type(key) is tuple else (key,)
     if in_pieces(array) and all(map(is_basic, keys)):
         dots = () if any(one is ... for one in keys) else (...,)  # a view, also of one element
-        return _at_once(ufunc, array[(*keys, *dots)], values)
+        return _at_once(ufunc, array, (*keys, *dots), values)
     if not isinstance(array, ndarray) or not is_spread(array, key, *values):
         return NotImplemented
     together("ufunc.at")
@@ -101,8 +101,9 @@ def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     return _changed(parsed, value, functools.partial(_agreed_at, ufunc))
 
 
-def _at_once(ufunc: Any, view: Any, values: tuple[Any, ...]) -> Any:
+def _at_once(ufunc: Any, array: Any, key: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
     """The same where no element is meant twice, as it is of a key without arrays."""
+    view = array[key]
     given = tuple(map(asarray, values))
     ours: Any = ufuncs.get(ufunc.__name__)
     known = ours is not None and ours._numpy is ufunc and ufunc.nout == 1 and view._writeable
@@ -111,7 +112,8 @@ def _at_once(ufunc: Any, view: Any, values: tuple[Any, ...]) -> Any:
     if view.ndim:
         ours(view, *given, out=view)
     else:  # of which a ufunc makes a scalar
-        view[...] = ours(view, *given)
+        single = tuple(one for one in key if one is not ...)
+        array[single] = ours(array[single], *map(core.unwrap, given))
     return None
 
 

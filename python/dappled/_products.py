@@ -28,7 +28,9 @@ def ours(*values: Any) -> list[Any] | None:
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     if out is None:
         return _dot(a, b)
-    return into(_dot(a, b), out) if core.ranks() > 1 else NotImplemented
+    if core.ranks() == 1 or not isinstance(out, ndarray) or not out.flags.c_contiguous:
+        return NotImplemented
+    return into(_dot(a, b), out)
 
 
 def _dot(a: Any, b: Any) -> Any:
