@@ -71,9 +71,9 @@ def _row(act: Callable[[Any], Any], row: Any, first: Any) -> Any:
     """
     found = act(core.wrap(row))
     theirs = core.unwrap(found) if isinstance(found, ndarray) else numpy.asarray(found)
-    if theirs.shape != first.shape:
-        theirs = numpy.broadcast_to(theirs, first.shape)  # NumPy writes it there
-    return theirs.astype(first.dtype).reshape([-1] * bool(first.ndim))
+    made = numpy.empty_like(first)
+    made[...] = theirs.astype(first.dtype)  # which may have another shape, or not fit
+    return made.reshape([-1] * bool(first.ndim))
 
 
 @native(numpy.nanmedian)
