@@ -69,9 +69,11 @@ def _row(act: Callable[[Any], Any], row: Any, first: Any) -> Any:
     """
     found = act(core.wrap(row))
     theirs = core.unwrap(found) if isinstance(found, ndarray) else numpy.asarray(found)
-    if theirs.shape != first.shape:
-        theirs = numpy.broadcast_to(theirs, first.shape)  # NumPy writes it there
-    return theirs.astype(first.dtype).reshape([-1] * bool(first.ndim))
+    if first.ndim < 2:
+        return theirs.astype(first.dtype)
+    made = numpy.empty(first.shape, first.dtype)
+    made[...] = theirs
+    return made.reshape(-1)
 
 
 @native(numpy.nanmedian)
