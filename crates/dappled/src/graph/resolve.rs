@@ -71,8 +71,8 @@ pub fn loop_of(op: Op, given: &[Given<'_>]) -> Result<DType, GraphError> {
     }
     // The first loop that all can be cast to, which may be before the one that they meet in: a signed
     // and an unsigned byte fit in float16, and meet in int16.
-    let each = strong.iter().map(|&dtype| loop_dtype(op, dtype));
-    each.reduce(|one, other| Ok(promote(one?, other?))).unwrap_or_else(|| loop_dtype(op, dtype))
+    let each = strong.iter().map(|&dtype| loop_dtype(op, dtype).unwrap_or(dtype));
+    loop_dtype(op, each.reduce(promote).unwrap_or(dtype))
 }
 
 /// An operation as NumPy does it.
