@@ -64,7 +64,7 @@ pub(super) fn fused_map(
     noted: bool,
 ) -> Result<Fused, GraphError> {
     let mut fuse = Fuse::new(session, noted);
-    let place = fuse.map(map, &Cow::Borrowed(&map.args))?;
+    let place = fuse.map(map, Cow::Borrowed(&map.args))?;
     let made = map.request.op.result(map.dtype);
     let place = fuse.cast(place, made, node.base.dtype, map.request.origin.as_ref());
     Ok(fuse.fused(place))
@@ -108,7 +108,7 @@ impl<'a> Fuse<'a> {
                 if view.dtype == node.base.dtype
                     && !(self.noted && is_worth_memory(node, map, holders)) =>
             {
-                let place = self.map(map, &args)?;
+                let place = self.map(map, args)?;
                 // What nobody else holds is not met again.
                 if Arc::strong_count(node) > holders {
                     self.known.push((node.clone(), view.clone(), place));
@@ -122,7 +122,7 @@ impl<'a> Fuse<'a> {
         }
     }
 
-    fn map(&mut self, map: &Map, args: &Cow<'_, Few<Arg>>) -> Result<Place, GraphError> {
+    fn map(&mut self, map: &Map, args: Cow<'_, Few<Arg>>) -> Result<Place, GraphError> {
         // The operation's own arguments, and these if they are others.
         let holders = if matches!(args, Cow::Borrowed(_)) { 1 } else { 2 };
         let mut places = Few::new();
