@@ -11,7 +11,7 @@ from workloads import Workload
 
 REPEATS = 4
 AT_LEAST = 0.1  # seconds of one measurement
-# Seconds before each: threads of BLAS stay awake for 0.1, and would have a core of who is next.
+# Seconds before each: threads of BLAS stay awake for a while, and may have a core of who is next.
 PAUSE = 0.2
 
 
