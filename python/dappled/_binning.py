@@ -58,6 +58,7 @@ def _below(ordered: Any, edges: Any) -> Any:
 
 def _weighed(weights: Any) -> Any:
     """The weight of the first so many values, of none at first."""
-    made = core.full((weights.size + 1,), 0, weights.cumsum().dtype, "C")
-    made[1:] = weights.cumsum()
+    sums = weights.cumsum()
+    made = core.full((sums.size + 1,), 0, sums.dtype, "C")
+    made[1:] = sums
     return made

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_moved
+from dappled._array import core, into, is_moved
 from dappled._crossing import Proxy
 from dappled._fallback import dressed, gathered
 from dappled._parameters import many, state_of
@@ -124,11 +124,11 @@ class _Draw:
 
     def with_arrays(self, arrays: dict[str, Any], undone: bool = False) -> Any:
         """Numbers with parameters of their own; as if they had not been drawn, if that is said."""
-        back = state_of(self.generator)
+        back = state_of(self.generator) if undone else None
         try:
             return getattr(self.generator, self.name)(**{**self.named, **arrays})
         finally:
-            if undone:
+            if back is not None:
                 back()
 
     def argument(self, name: str, default: Any = None) -> Any:
@@ -181,11 +181,7 @@ def _into(draw: _Draw) -> Any:
     if not right or draw.size not in (None, out.shape, out.size if out.ndim == 1 else None):
         return NotImplemented
     draw.size = out.shape
-    made = _drawn(draw)
-    if made is NotImplemented:
-        return NotImplemented
-    out[...] = made
-    return out
+    return into(_drawn(draw), out)
 
 
 def _has_arrays(draw: _Draw) -> bool:

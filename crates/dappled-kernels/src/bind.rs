@@ -55,8 +55,8 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// One for each operand: seldom more need memory of their own.
-type Few<T> = SmallVec<[T; 8]>;
+/// One for each operand, or for each constant: seldom more need memory of their own.
+pub(crate) type Few<T> = SmallVec<[T; 8]>;
 
 /// The operands of one run. While it lives nobody else writes the inputs or touches the outputs;
 /// every track lies inside its buffer; outputs share no byte with themselves or each other, and

@@ -10,14 +10,14 @@ mod straight;
 use std::ops::Range;
 use std::slice;
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 pub(crate) use self::ahead::Ahead;
 use self::ahead::Writer;
 use self::near::Near;
 pub(crate) use self::rows::Rows;
 use self::straight::Straight;
-use crate::bind::Bound;
+use crate::bind::{Bound, Few};
 use crate::execute::{Instruction, Interpreter, Source};
 use crate::kernels::status;
 use crate::lane::pitch;
@@ -29,9 +29,6 @@ use crate::{Flags, Folded, Raised};
 
 /// Values that are asked for at once, at most: they stay in the first cache.
 const LONG: usize = 4 * TILE;
-
-/// One for each input, constant or output: seldom more need memory of their own.
-type Few<T> = SmallVec<[T; 8]>;
 
 /// What one thread needs to run an interpreted program.
 pub(crate) struct Machine<'a> {
