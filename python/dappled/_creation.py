@@ -152,6 +152,8 @@ def full(
         bounds = numpy.iinfo(kind if kind.kind != "b" else numpy.int64)
         if not bounds.min <= fill_value <= bounds.max:
             return NotImplemented
+    if kind.kind in "fc":
+        fill_value = numpy.full((), fill_value, kind)[()]  # with its warning, if it is too large
     return _filled(shape, fill_value, kind, order, device)
 
 

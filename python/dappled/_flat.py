@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import canonical, core, ndarray
+from dappled._array import core, ndarray
 from dappled._creation import asarray
 from dappled._crossing import Crossing, Proxy
 from dappled._fallback import shadow
@@ -76,7 +76,7 @@ def write(base: Any, key: Any, value: Any) -> None:
     is_row = base.flags.c_contiguous
     row = base.reshape(-1, copy=not is_row)
     if not isinstance(value, ndarray):
-        value = core.wrap(canonical(numpy.asarray(value, base.dtype)))
+        value = core.wrap(numpy.asarray(value, base.dtype))
     if value.ndim and value.size and several:
         value = numpy.resize(value, count)
         key = key.reshape(-1) if _is_array(key) else key

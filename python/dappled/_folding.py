@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import canonical, core, is_moved, is_native, ndarray, ufuncs
+from dappled._array import core, is_moved, is_native, ndarray, ufuncs
 from dappled._array import where as chosen
 from dappled._broadcasting import broadcast_to, fits
 from dappled._comm import together
@@ -142,7 +142,7 @@ def _all(
     result = called_by_user(ufunc.reduce, folded, **options)
     if not keepdims:
         return result
-    return core.wrap(canonical(numpy.reshape(result, (1,) * array.ndim)))
+    return core.wrap(numpy.reshape(result, (1,) * array.ndim))
 
 
 def _axes(array: Any, axis: Any) -> list[int] | None:

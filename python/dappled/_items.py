@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import canonical, core, ndarray
+from dappled._array import core, ndarray
 from dappled._array import empty as empty_array
 from dappled._broadcasting import fitted
 from dappled._line import called_by_user
@@ -69,10 +69,10 @@ def _has_holes(dtype: Any) -> bool:
 def _made(value: Any, dtype: Any, is_element: bool) -> Any:
     """A value of Python's or NumPy's in a dtype."""
     if not is_element:
-        return canonical(numpy.asarray(value, dtype))
+        return numpy.asarray(value, dtype)
     made = numpy.empty((), dtype)
     made[()] = value
-    return canonical(made)
+    return made
 
 
 def _part(array: Any, key: Any) -> Any:

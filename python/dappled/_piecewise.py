@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import canonical, core, is_gathered, is_moved, ndarray
+from dappled._array import core, is_gathered, is_moved, ndarray
 from dappled._comm import together
 from dappled._line import called_by_user
 
@@ -135,7 +135,7 @@ def _parts(arrays: list[Any], shape: tuple[int, ...]) -> tuple[list[Any], Any]:
     for value in arrays:
         part = value
         if isinstance(value, ndarray | numpy.ndarray):
-            whole = value if isinstance(value, ndarray) else core.wrap(canonical(value))
+            whole = value if isinstance(value, ndarray) else core.wrap(value)
             part, blocks = core.part(whole, shape)
         parts.append(part)
     return parts, blocks

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import canonical, core
+from dappled._array import core
 from dappled._crossing import Crossing, Proxy, around
 from dappled._drawing import of_random
 from dappled._fallback import dressed, gathered
@@ -102,7 +102,7 @@ def _opening(otherwise: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wrapped(value: Any) -> Any:
-    return core.wrap(canonical(value) if core.ranks() > 1 else value)
+    return core.wrap(value)
 
 
 def _member(kind: type, name: str, module: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from dappled import _choosing, _indexing, _items, _large
-from dappled._array import core, ndarray
+from dappled._array import canonical, core, ndarray
 from dappled._crossing import Crossing
 from dappled._line import called_by_user, warn, warn_at
 from dappled._native import native
@@ -21,7 +21,7 @@ from dappled._piecewise import applied, in_pieces
 from dappled._rebind import rebound, rewrapped
 from dappled._ufuncs import OURS, array_ufunc, call, called
 
-__all__ = ["OURS", "array_ufunc", "attribute", "call", "getitem", "in_place", "item", "method"]
+__all__ = ["OURS", "array_ufunc", "attribute", "call", "canonical", "getitem", "in_place", "item", "method"]
 __all__ += ["set_attribute", "setitem", "ufunc"]
 
 

@@ -40,6 +40,7 @@ MORE = {
         np.full((4, 3), a.reshape(-1)[0]),
         np.full_like(a, a.reshape(-1)[0]),
     ),
+    "of numbers": lambda np, a: (np.array([1, 2.5, 3], "g"), np.array([1.5, -2j], "G")),
     "from numbers": lambda np, a: np.arange(a.size).reshape(a.shape).astype(a.dtype),
     "to numbers": lambda np, a: a.astype("f4"),
     "items": lambda np, a: [a.item((0,) * a.ndim), a.item(1), a.item(99)],

@@ -15,6 +15,9 @@ KINDS = [None, float, int, bool, complex, "f4", "int8", "<f8", ">f8", "M8[D]", "
 KINDS += [numpy.uint8, numpy.dtype("c8"), numpy.floating, numpy.dtype("f8").newbyteorder()]
 VALUES = [0, 2, 2.5, -1, 300, 2**63, 2**70, True, 1j, "a", None, [1, 2, 3], numpy.float32(1.5)]
 VALUES += [numpy.float64(2.5), numpy.int8(3), float("nan"), float("inf"), numpy.bool(True)]
+VALUES += [numpy.int16(570), numpy.uint8(190), numpy.uint64(2**63 + 5), numpy.int64(-(2**40))]
+VALUES += [numpy.float64(1e300), numpy.float32(1e-30), numpy.complex128(1e300 - 1e-300j)]
+VALUES += [1e300, -1e300j, 70000, 1e-300]
 OBJECTS = [
     *([1, 2], [1.5, 2], (1, 2), [[1, 2], [3, 4]], [[1], [2, 3]], [], [[]], [True, 2], [None], "ab"),
     *([1, [2]], [numpy.float32(1), 2], [numpy.ones(2), [1, 2]], 5, 2.5, range(3), {1: 2}),

@@ -1,7 +1,15 @@
 //! One operation over contiguous memory, at once: what small arrays and scalars need.
 
+use std::ops::Range;
+
+use crate::crew::Crew;
 use crate::kernels::{Ready, status};
+use crate::share::share;
 use crate::{DType, Error, Flags, Op, Scalar};
+
+/// Elements of an operation that takes longer than reading, worth another thread, if one is awake: some
+/// 2 µs of work, as long as it takes to hand it over.
+const WORTH: usize = 2500;
 
 /// Runs one operation on contiguous elements, on this thread, without allocating anything, and
 /// says what NumPy would warn of.
@@ -35,6 +43,31 @@ pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<Fla
     Ok(flags | status::take() & ready.hardware)
 }
 
+/// Work on the elements of a result, in parts on the threads that are awake, if that is worth while:
+/// it is given which elements, and the bytes of their results.
+#[inline]
+pub fn in_parts(
+    op: Op,
+    len: usize,
+    out: &mut [u8],
+    work: impl Fn(Range<usize>, &mut [u8]) -> Result<Flags, Error> + Sync,
+) -> Result<Flags, Error> {
+    if len < 2 * WORTH || !is_slow(op) || !Crew::is_at_hand() {
+        return work(0..len, out);
+    }
+    let count = rayon::current_num_threads().min(len / WORTH);
+    let (part, item) = (len.div_ceil(count).next_multiple_of(64), out.len() / len);
+    let parts = (0..len).step_by(part).zip(out.chunks_mut(part * item)).collect();
+    let done =
+        share(parts, |(start, out): (usize, &mut [u8])| work(start..start + out.len() / item, out));
+    done.into_iter().try_fold(Flags::NONE, |all, flags| Ok(all | flags?))
+}
+
+/// Does it take longer than reading, if that is from a cache?
+fn is_slow(op: Op) -> bool {
+    !op.is_quick() || matches!(op, Op::Sqrt | Op::Divide | Op::Reciprocal)
+}
+
 impl Scalar {
     /// The value in another dtype, as NumPy casts it.
     ///
@@ -43,15 +76,25 @@ impl Scalar {
     /// assert_eq!(Scalar::new(300.7).cast(DType::UInt8), Scalar::new(44u8));
     /// ```
     pub fn cast(&self, to: DType) -> Scalar {
+        self.cast_flagged(to).0
+    }
+
+    /// The same, if NumPy has nothing to warn of.
+    pub fn cast_quietly(&self, to: DType) -> Option<Scalar> {
+        let (value, flags) = self.cast_flagged(to);
+        flags.is_empty().then_some(value)
+    }
+
+    fn cast_flagged(&self, to: DType) -> (Scalar, Flags) {
         if self.dtype() == to {
-            return *self;
+            return (*self, Flags::NONE);
         }
         // Complex numbers are aligned to 8 bytes at most.
         let (mut from, mut out) = ([0u64; 2], [0u64; 2]);
         let [from, out] = [&mut from, &mut out].map(crate::element::scalar_bytes);
         from[..self.bytes().len()].copy_from_slice(self.bytes());
         let (from, out) = (&from[..self.bytes().len()], &mut out[..to.itemsize()]);
-        apply(Op::Cast(to), self.dtype(), &[from], out).expect("every cast has a loop");
-        Scalar::from_bytes(to, out)
+        let flags = apply(Op::Cast(to), self.dtype(), &[from], out);
+        (Scalar::from_bytes(to, out), flags.expect("every cast has a loop"))
     }
 }

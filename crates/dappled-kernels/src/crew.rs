@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// So long they wait awake; others that want the core get it meanwhile.
 const AWAKE: Duration = Duration::from_micros(100);
 
-/// How often they look before they see to others.
-const LOOKS: usize = 32;
+/// How often they look before they see to others: some 10 µs, as work may come while they do.
+const LOOKS: usize = 256;
 
 /// What several threads do at the same time, until nothing is left of it.
 type Work<'a> = dyn Fn() + Sync + 'a;
@@ -154,9 +154,13 @@ impl Drop for Posted<'_> {
     fn drop(&mut self) {
         let crew = self.0;
         crew.locked().wanted = 0;
+        let mut looks = 0;
         while crew.busy.load(Ordering::Acquire) > 0 {
-            (0..LOOKS).for_each(|_| std::hint::spin_loop());
-            thread::yield_now();
+            std::hint::spin_loop();
+            looks += 1;
+            if looks % LOOKS == 0 {
+                thread::yield_now();
+            }
         }
         // Only now may somebody else post: those at work are counted together.
         crew.locked().work = None;

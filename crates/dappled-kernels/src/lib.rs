@@ -66,7 +66,7 @@ mod turn;
 mod usage;
 mod view;
 
-pub use apply::apply;
+pub use apply::{apply, in_parts};
 pub use bind::Operand;
 pub use buffer::{Buffer, Kept, OutOfMemory};
 pub use chosen::Chosen;
@@ -85,8 +85,8 @@ pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
 pub use random::{Draw, Line, Stream, draw};
 pub use reduce::{
-    Extreme, Reduction, Runs, Write, arg_reduce, reduce, reduce_chosen, reduce_written, sum,
-    sum_parts, sum_parts_chosen,
+    Along, Extreme, Reduction, Runs, Write, arg_reduce, fold_at_once, reduce, reduce_chosen,
+    reduce_written, sum, sum_parts, sum_parts_chosen,
 };
 pub use scalar::Scalar;
 pub use scan::scan;

@@ -7,8 +7,8 @@ use std::path::Path;
 use common::run;
 use dappled_kernels::element::{bytes_of, typed, typed_mut};
 use dappled_kernels::{
-    Buffer, DType, Error, Extreme, Flags, Fold, Interpreter, Kind, Op, Operand, Program, Reduction,
-    Scalar, Variant, View, arg_reduce, reduce, scan,
+    Along, Buffer, DType, Error, Extreme, Flags, Fold, Interpreter, Kind, Op, Operand, Program,
+    Reduction, Scalar, Variant, View, arg_reduce, fold_at_once, reduce, scan,
 };
 use num_complex::Complex64;
 
@@ -138,16 +138,38 @@ impl Case {
         let mut reduction =
             Reduction::new(self.fold().unwrap(), self.dtype, &self.axes, &self.view.strides);
         reduction.casts = self.source != self.dtype;
-        match &self.start[..] {
-            "first" => reduction.initial = None,
-            "3" => reduction.initial = Some(Scalar::new(3i8).cast(self.dtype)),
-            _ => {}
-        }
+        reduction.initial = self.initial();
         // To NumPy the cast is a part of the reduction.
         self.result(self.dtype, &shape, |code, inputs, out| {
             let folded = reduce(code, inputs, &reduction, out)?;
             Ok(folded.folding | folded.steps.of(0))
         })
+    }
+
+    fn initial(&self) -> Option<Scalar> {
+        match &self.start[..] {
+            "first" => None,
+            "3" => Some(Scalar::new(3i8).cast(self.dtype)),
+            _ => self.fold().unwrap().identity(self.dtype),
+        }
+    }
+
+    /// How its values lie, if they can be folded at once.
+    fn along(&self) -> Option<Along> {
+        let is_plain = self.source == self.dtype && self.view.is_contiguous();
+        Along::of(&self.view.shape, &self.axes).filter(|_| is_plain && !self.view.is_empty())
+    }
+
+    fn at_once(&self) -> Option<String> {
+        let bytes = self.view.len() * self.dtype.itemsize();
+        let values = &self.buffer.read().unwrap()[self.view.offset..][..bytes];
+        let kept = |(axis, &length)| if self.axes.contains(&axis) { 1 } else { length };
+        let count: usize = self.view.shape.iter().enumerate().map(kept).product();
+        let out = Buffer::zeroed(count * self.dtype.itemsize());
+        let (fold, along) = (self.fold().unwrap(), self.along().unwrap());
+        let mut accs = out.write().unwrap();
+        let flags = fold_at_once(fold, self.dtype, along, values, &mut accs, self.initial());
+        self.compare(self.dtype, &accs, flags)
     }
 
     fn scan(&self) -> Option<String> {
@@ -254,6 +276,15 @@ fn reductions_have_numpys_bits_and_flags_on_any_number_of_threads() {
     let cases = cases(|start| !["scan", "argument"].contains(&start));
     assert!(cases.len() > 1000);
     in_pools(Case::reduction, &cases);
+}
+
+#[test]
+fn what_is_folded_at_once_has_the_same_bits_and_flags() {
+    let mut cases = cases(|start| !["scan", "argument"].contains(&start));
+    cases.retain(|case| case.along().is_some());
+    let rows = cases.iter().filter(|case| case.along() == Some(Along::Rows)).count();
+    assert!(rows > 50 && cases.len() > rows + 100, "{rows} of {}", cases.len());
+    in_pools(Case::at_once, &cases);
 }
 
 #[test]

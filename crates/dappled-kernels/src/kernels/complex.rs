@@ -74,15 +74,17 @@ macro_rules! complexes {
             fn fmax(self, other: Self) -> Self {
                 if Arithmetic::is_nan(other) || other.less_equal(self) { self } else { other }
             }
-            /// The point of the unit circle in its direction; of two infinities, none.
+            /// The point of the unit circle in its direction; of two infinities, none. What is too long
+            /// to be measured goes up or down, as NumPy says.
             #[inline(always)]
             fn sign(self) -> Self {
                 let length = self.re.hypot(self.im);
-                let side = |part: $T| if part.is_infinite() { 1f32.copysign(part as f32) as $T } else { 0.0 };
+                let unit = |part: $T| (1.0 as $T).copysign(part);
                 match length {
                     0.0 => Self::new(0.0, 0.0),
                     <$T>::INFINITY if self.re.is_infinite() && self.im.is_infinite() => Self::new(<$T>::NAN, <$T>::NAN),
-                    <$T>::INFINITY => Self::new(side(self.re), side(self.im)),
+                    <$T>::INFINITY if self.re.is_infinite() => Self::new(unit(self.re), 0.0),
+                    <$T>::INFINITY => Self::new(0.0, unit(self.im)),
                     _ if length.is_nan() => Self::new(<$T>::NAN, <$T>::NAN),
                     _ => Self::new(self.re / length, self.im / length),
                 }

@@ -1,8 +1,12 @@
 //! How values are folded: what one dtype does in one fold, and the compiled loops of it.
 
+use smallvec::SmallVec;
+
 use super::Variant;
 use super::arithmetic::{Arithmetic, BinaryOp, ops};
-use super::fold_loops::{BeginLoop, FinishLoop, JoinLoop, Line, PartLoop, Rows, Runs, Step};
+use super::fold_loops::{
+    BeginLoop, FinishLoop, JoinLoop, Line, PartLoop, Rows, Runs, Step, TOGETHER,
+};
 use super::loops::{Kernel, choose};
 use super::product::Chain;
 use super::runs::{HalfSum, Lanes, Pairwise, Plain};
@@ -201,6 +205,20 @@ impl Folder {
     pub fn several_rows(&self, accs: &mut [u8], rows: &[&[u8]]) {
         // SAFETY: compiled for no newer CPU than the one at hand.
         unsafe { (self.rows)(rows, accs) }
+    }
+
+    /// Folds each accumulator with one value of each of many rows, one after the other in memory; if
+    /// `fresh`, each begins with that of the first.
+    pub fn all_rows(&self, accs: &mut [u8], mut values: &[u8], fresh: bool) {
+        if fresh {
+            let first;
+            (first, values) = values.split_at(accs.len());
+            accs.copy_from_slice(first);
+        }
+        for some in values.chunks(TOGETHER * accs.len()) {
+            let rows: SmallVec<[&[u8]; TOGETHER]> = some.chunks_exact(accs.len()).collect();
+            self.several_rows(accs, &rows);
+        }
     }
 
     /// Folds each accumulator with its run, all of one length; if `fresh`, each begins with the

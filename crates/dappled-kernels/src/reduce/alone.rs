@@ -2,11 +2,8 @@
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
 use super::block::{Block, Work};
 use crate::Folded;
-use crate::kernels::TOGETHER;
 use crate::machine::Machine;
 use crate::tiles::TILE;
 
@@ -71,24 +68,12 @@ impl Work<'_> {
         }
         let len = self.bytes(0..self.order.len).end;
         if self.order.by_rows {
-            return self.short_rows(&mut accs[unit.acc * len..(unit.acc + 1) * len], values, fresh);
+            let accs = &mut accs[unit.acc * len..(unit.acc + 1) * len];
+            return self.parts.folder.all_rows(accs, values, fresh);
         }
         let acc = &mut accs[self.bytes(unit.acc..unit.acc + 1)];
         for (at, values) in values.chunks_exact(len).enumerate() {
             self.parts.folder.runs(acc, values, fresh && at == 0);
-        }
-    }
-
-    /// Rows one after the other, for the same accumulators.
-    fn short_rows(self, accs: &mut [u8], mut values: &[u8], fresh: bool) {
-        if fresh {
-            let (first, others) = values.split_at(accs.len());
-            self.row(accs, first, true);
-            values = others;
-        }
-        for some in values.chunks(TOGETHER * accs.len()) {
-            let rows: SmallVec<[&[u8]; TOGETHER]> = some.chunks_exact(accs.len()).collect();
-            self.parts.folder.several_rows(accs, &rows);
         }
     }
 

@@ -4,6 +4,7 @@
 //! order     in which order NumPy takes the values: rows or runs
 //! target    the memory of the accumulators: the output's own where it can be
 //! block     some accumulators and all their values: cut among threads
+//! at_once   of contiguous values that are few
 //! alone     a block on one thread; rows: its long rows, several at a time
 //! parts     a run of values: cut along NumPy's tree
 //! arg       where the least or the greatest value is
@@ -13,6 +14,7 @@
 
 mod alone;
 mod arg;
+mod at_once;
 mod block;
 mod order;
 mod parts;
@@ -22,6 +24,7 @@ mod target;
 mod written;
 
 pub use self::arg::{Extreme, arg_reduce};
+pub use self::at_once::{Along, fold_at_once};
 pub use self::order::Runs;
 pub(crate) use self::parts::PART;
 pub use self::sum::{sum, sum_parts, sum_parts_chosen};

@@ -80,7 +80,7 @@ pub fn full<'py>(call: &Call<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> Made<'py> 
 fn in_dtype(weak: Weak, value: Scalar, dtype: DType) -> Option<Scalar> {
     let fits = !Argument::Weak(weak, value).overflows(dtype);
     let kept = value.dtype().kind() <= dtype.kind();
-    (fits && kept).then(|| value.cast(dtype))
+    (fits && kept).then(|| value.cast_quietly(dtype)).flatten()
 }
 
 /// A small whole number of a dtype.

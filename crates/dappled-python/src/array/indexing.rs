@@ -4,6 +4,7 @@ use dappled::graph::{Array, Operand, quick_take};
 use dappled::protocol::slice::Item;
 use dappled::view::{Indexed, indexed};
 use dappled_kernels::{Casting, DType, Kind, Scalar, View, Weak, can_cast};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
@@ -88,16 +89,40 @@ fn selected(array: &Array, items: &[Item]) -> PyResult<Indexed> {
 }
 
 /// May a value be written into this dtype here? What may raise or warn is NumPy's to do.
-fn fits(value: &Argument<'_>, target: DType) -> bool {
+fn fits(given: &Argument<'_>, target: DType) -> bool {
     let quiet = |from: DType| from.kind() != Kind::Complex || target.kind() == Kind::Complex;
-    match value {
+    match given {
         Argument::Ours(array) => quiet(array.dtype()),
         Argument::Theirs(array) => quiet(array.dtype()),
-        Argument::Strong(value) => can_cast(value.dtype(), target, Casting::SameKind),
+        Argument::Strong(value) => {
+            can_cast(value.dtype(), target, Casting::SameKind)
+                && value.cast_quietly(target).is_some()
+        }
         Argument::Weak(Weak::Float, value) if target.is_integral() => small_enough(*value, target),
-        Argument::Weak(Weak::Complex, _) => target.kind() == Kind::Complex,
-        Argument::Weak(..) => !value.overflows(target),
+        Argument::Weak(_, value) if target.is_integral() => {
+            !given.overflows(target) && quiet(value.dtype())
+        }
+        Argument::Weak(_, value) => quiet(value.dtype()) && value.cast_quietly(target).is_some(),
     }
+}
+
+/// Refuses an integer of NumPy's that a signed dtype has no room for; in others it wraps around.
+fn check_room(value: &Argument<'_>, target: DType) -> PyResult<()> {
+    let number = match value {
+        Argument::Strong(value) if value.dtype().is_integral() => match value.get::<u64>() {
+            Some(number) => i128::from(number),
+            None => value.cast(DType::Int64).get::<i64>().unwrap_or(0).into(),
+        },
+        _ => return Ok(()),
+    };
+    let most = 1 << (8 * target.itemsize() - 1);
+    if target.kind() != Kind::Signed || (-most..most).contains(&number) {
+        return Ok(());
+    }
+    Err(PyOverflowError::new_err(match i64::try_from(number) {
+        Ok(_) => format!("Python integer {number} out of bounds for {target}"),
+        Err(_) => "Python int too large to convert to C long".into(),
+    }))
 }
 
 /// A number in the dtype of an array, if it is one that is written as it is.
@@ -189,6 +214,7 @@ impl NdArray {
             let found = selected(array, &items)?;
             // Of an array with axes written into one element NumPy has its own opinion.
             if !found.is_element || value.has_no_axes() {
+                check_room(&value, array.dtype())?;
                 return written(py, &array.with_view(found.view), &value);
             }
         }

@@ -10,16 +10,25 @@ use super::dtypes;
 use super::exclusive::exclusive;
 use super::lending::borrowed_items;
 use super::session::session;
+use super::slow;
 
 /// An array of which each rank takes its part as bytes; None where these are no good elsewhere.
 pub fn items<'py>(array: &Bound<'py, PyUntypedArray>) -> Option<PyResult<Bound<'py, NdArray>>> {
     let py = array.py();
-    let (memory, view) = borrowed_items(array)?;
-    let copied = session(py).and_then(|session| {
-        let foreign = Array::foreign(session, memory, view);
-        exclusive(py, usize::MAX, || foreign.copied_items())
+    let copied = seen(array).transpose()?.and_then(|seen| {
+        let copy = exclusive(py, usize::MAX, || seen.copied_items())?;
+        Bound::new(py, NdArray::items(copy, array.dtype().unbind()))
     });
-    Some(copied.and_then(|copy| Bound::new(py, NdArray::items(copy, array.dtype().unbind()))))
+    Some(copied)
+}
+
+/// NumPy's array as bytes, the same on every rank: those that mean nothing are cleared first.
+fn seen(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Array>> {
+    let py = array.py();
+    let array = slow::function(py, "canonical")?.call1((array,))?;
+    let found = borrowed_items(array.cast::<PyUntypedArray>()?);
+    let Some((memory, view)) = found else { return Ok(None) };
+    Ok(Some(Array::foreign(session(py)?, memory, view)))
 }
 
 /// An array of items, all of them bytes of 0; None where that is none.
@@ -52,11 +61,7 @@ pub fn write_items<'py>(target: &Bound<'py, NdArray>, value: &Bound<'py, PyAny>)
     let (memory, _) = bytes_of(target.get())?;
     let value = match value.cast::<NdArray>() {
         Ok(array) => bytes_of(array.get())?.0.clone(),
-        Err(_) => {
-            let found = borrowed_items(value.cast::<PyUntypedArray>()?);
-            let (buffer, view) = found.ok_or_else(no_items)?;
-            Array::foreign(session(py)?, buffer, view)
-        }
+        Err(_) => seen(value.cast::<PyUntypedArray>()?)?.ok_or_else(no_items)?,
     };
     exclusive(py, usize::MAX, || memory.assign(&value))
 }

@@ -202,7 +202,7 @@ impl Array {
 
     /// Is all of it on this rank?
     pub fn is_whole(&self) -> bool {
-        self.versions.current().layout.is_whole()
+        self.versions.with_current(|node| node.layout.is_whole())
     }
 
     /// Lends the memory to somebody outside, who may read and write it there as long as the loan

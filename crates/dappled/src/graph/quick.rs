@@ -1,8 +1,10 @@
 //! The commonest case of all, with the fewest steps: small arrays of one dtype, of which the first has
 //! the shape of the result, and numbers.
 
+use std::ops::Range;
+
 use dappled_kernels::element::word_bytes;
-use dappled_kernels::{Buffer, DType, Flags, Kind, Op, Scalar, View, apply};
+use dappled_kernels::{Buffer, DType, Error, Flags, Kind, Op, Scalar, View, apply, in_parts};
 
 use super::memory::{keep_small, small_memory};
 use super::node::Node;
@@ -215,12 +217,16 @@ struct Here<'a> {
 impl Here<'_> {
     fn alone(&self, (memory, offset): Plain<'_>) -> Result<Flags, RunError> {
         let memory = memory.read()?;
-        self.apply(&[self.elements(&memory, offset)])
+        self.run(|part, out| apply(self.op, self.dtype, &[self.part(&memory, offset, part)], out))
     }
 
     fn pair(&self, first: Plain<'_>, second: Plain<'_>) -> Result<Flags, RunError> {
         let (memory, other) = (first.0.read()?, second.0.read()?);
-        self.apply(&[self.elements(&memory, first.1), self.elements(&other, second.1)])
+        self.run(|part, out| {
+            let args = [(&memory, first.1), (&other, second.1)];
+            let args = args.map(|(memory, offset)| self.part(memory, offset, part.clone()));
+            apply(self.op, self.dtype, &args, out)
+        })
     }
 
     /// With a number, repeated for a part of the array at a time.
@@ -230,26 +236,34 @@ impl Here<'_> {
         number: Scalar,
         before: bool,
     ) -> Result<Flags, RunError> {
-        let (memory, mut out) = (memory.read()?, self.out.write()?);
+        let memory = memory.read()?;
         let (item, result) = (self.dtype.itemsize(), self.op.result(self.dtype).itemsize());
         let mut room = [0u64; ROOM / 8];
         let room = &mut word_bytes(&mut room)[..ROOM.min(self.len * item)];
         number.fill(room);
-        let parts = self.elements(&memory, offset).chunks(ROOM);
-        let mut flags = Flags::NONE;
-        for (part, out) in parts.zip(out.chunks_mut(ROOM / item * result)) {
-            let number = &room[..part.len()];
-            let args = if before { [number, part] } else { [part, number] };
-            flags |= apply(self.op, self.dtype, &args, out)?;
-        }
-        Ok(flags)
+        let room = &*room;
+        self.run(|part, out| {
+            let parts = self.part(&memory, offset, part).chunks(ROOM);
+            let mut flags = Flags::NONE;
+            for (part, out) in parts.zip(out.chunks_mut(ROOM / item * result)) {
+                let number = &room[..part.len()];
+                let args = if before { [number, part] } else { [part, number] };
+                flags |= apply(self.op, self.dtype, &args, out)?;
+            }
+            Ok(flags)
+        })
     }
 
-    fn elements<'b>(&self, memory: &'b [u8], offset: usize) -> &'b [u8] {
-        &memory[offset..offset + self.len * self.dtype.itemsize()]
+    /// The bytes of some elements.
+    fn part<'b>(&self, memory: &'b [u8], offset: usize, part: Range<usize>) -> &'b [u8] {
+        let item = self.dtype.itemsize();
+        &memory[offset + part.start * item..offset + part.end * item]
     }
 
-    fn apply(&self, args: &[&[u8]]) -> Result<Flags, RunError> {
-        Ok(apply(self.op, self.dtype, args, &mut self.out.write()?)?)
+    fn run(
+        &self,
+        work: impl Fn(Range<usize>, &mut [u8]) -> Result<Flags, Error> + Sync,
+    ) -> Result<Flags, RunError> {
+        Ok(in_parts(self.op, self.len, &mut self.out.write()?, work)?)
     }
 }

@@ -2,24 +2,34 @@
 
 use std::sync::Arc;
 
+use dappled_kernels::element::word_bytes;
 use dappled_kernels::{
-    Buffer, DType, Interpreter, Operand as Memory, Program, Reduction, Scalar, View, reduce,
+    Along, Buffer, DType, Interpreter, Op, Operand as Memory, Program, Reduction, Scalar, View,
+    fold_at_once, reduce,
 };
 
+use super::map::cast_in_c_order;
 use super::memory::small_memory;
+use super::quick::with_plain;
 use super::{Array, Folding, GraphError, Session};
 use crate::run::RunError;
-use crate::view::memory_order;
+use crate::view::{is_reversed, memory_order};
 
 impl Array {
     /// [`Array::fold`], with fewer steps for a small array that is ready.
     pub fn folded(&self, folding: &Folding) -> Result<Array, GraphError> {
+        if let Some(cast) = self.cast_exactly(folding)? {
+            return cast.folded(folding);
+        }
         // A result lies as its argument does.
         let turned = memory_order(&[self.view()], self.shape().len()).is_some();
+        let base = View::c_order(folding.dtype, &folding.folded(self.shape()));
+        if !turned && let Some(memory) = self.folded_in_order(folding, &base)? {
+            return Ok(Array::whole(self.session(), base, memory));
+        }
         let Some(memory) = ready(self, folding).filter(|_| !turned) else {
             return self.fold(folding);
         };
-        let base = View::c_order(folding.dtype, &folding.folded(self.shape()));
         let out = small_memory(base.len() * folding.dtype.itemsize());
         fold_into(self, folding, &memory, (&out, &base))?;
         Ok(Array::whole(self.session(), base, out))
@@ -27,17 +37,75 @@ impl Array {
 
     /// All axes folded, at once. Collective.
     pub fn total(&self, folding: &Folding) -> Result<Scalar, GraphError> {
-        let Some(memory) = ready(self, folding) else {
-            let folded = self.fold(folding)?;
-            return folded.element(folded.view().offset);
-        };
-        let base = View::c_order(folding.dtype, &folding.folded(self.shape()));
-        let out = small_memory(folding.dtype.itemsize());
-        fold_into(self, folding, &memory, (&out, &base))?;
-        let value = Scalar::from_bytes(folding.dtype, &out.read().map_err(RunError::from)?);
-        super::memory::keep_small(out);
-        Ok(value)
+        let mut total = [0u64; 2];
+        let bytes = &mut word_bytes(&mut total)[..folding.dtype.itemsize()];
+        if self.fold_in_order(folding, Along::Runs, bytes)? {
+            return Ok(Scalar::from_bytes(folding.dtype, bytes));
+        }
+        // In which order the axes are does not matter where all are folded.
+        let turned = || self.with_view(self.view().transposed());
+        if is_reversed(self.view()) && turned().fold_in_order(folding, Along::Runs, bytes)? {
+            return Ok(Scalar::from_bytes(folding.dtype, bytes));
+        }
+        let folded = self.folded(folding)?;
+        folded.element(folded.view().offset)
     }
+
+    /// The elements in the fold's dtype, where a small array lies one element after the other, and that
+    /// they were cast does not show: NumPy does it a buffer at a time.
+    fn cast_exactly(&self, folding: &Folding) -> Result<Option<Array>, GraphError> {
+        let (from, to) = (self.dtype(), folding.dtype);
+        let exact = to == DType::Bool || from.is_integral() && to.is_integral();
+        let ready = || is_in_order(self, from) && self.is_whole() && self.is_stored();
+        if from == to || !exact || !ready() {
+            return Ok(None);
+        }
+        cast_in_c_order(self, Op::Cast(to).into()).map(Some)
+    }
+
+    /// The memory of the result, where a small array's elements lie one after the other and some of
+    /// its first or of its last axes are folded.
+    fn folded_in_order(
+        &self,
+        folding: &Folding,
+        base: &View,
+    ) -> Result<Option<Buffer>, GraphError> {
+        let Some(along) = Along::of(self.shape(), &folding.axes) else { return Ok(None) };
+        if !is_in_order(self, folding.dtype) {
+            return Ok(None);
+        }
+        let out = small_memory(base.len() * folding.dtype.itemsize());
+        let mut bytes = out.write().map_err(RunError::from)?;
+        let done = self.fold_in_order(folding, along, &mut bytes)?;
+        drop(bytes);
+        Ok(done.then_some(out))
+    }
+
+    /// Folds into these accumulators; false if the elements do not lie so, or are not here.
+    fn fold_in_order(
+        &self,
+        folding: &Folding,
+        along: Along,
+        accs: &mut [u8],
+    ) -> Result<bool, GraphError> {
+        if !is_in_order(self, folding.dtype) {
+            return Ok(false);
+        }
+        let (dtype, bytes) = (folding.dtype, self.view().len() * folding.dtype.itemsize());
+        let flags = with_plain(self, |(memory, offset)| {
+            let values = &memory.read().map_err(RunError::from)?[offset..offset + bytes];
+            Ok(Some(fold_at_once(folding.fold, dtype, along, values, accs, folding.initial)))
+        })?;
+        flags.iter().for_each(|&flags| self.session().notices().add("reduce", flags, None));
+        Ok(flags.is_some())
+    }
+}
+
+/// Is it small, of this dtype, and lies one element after the other?
+fn is_in_order(array: &Array, dtype: DType) -> bool {
+    let (limits, view) = (array.session().limits(), array.view());
+    let small = (1..=limits.at_once).contains(&view.len());
+    small && view.dtype == dtype && view.is_contiguous()
 }
 
 /// The memory of a small array that is folded as it is, if that is known.

@@ -1,0 +1,58 @@
+//! Contiguous values folded at once, on this thread and without a program: what small arrays need.
+
+use crate::kernels::{Folder, Spacing, Variant};
+use crate::{DType, Flags, Fold, Scalar};
+
+/// How the values of each accumulator lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// One after the other.
+    Runs,
+    /// One in each row, of which a row has one for each accumulator.
+    Rows,
+}
+
+impl Along {
+    /// That of an array in C order, if some of its first or of its last axes are folded. Axes of one
+    /// element are nowhere.
+    pub fn of(shape: &[usize], axes: &[usize]) -> Option<Along> {
+        let long = shape.iter().enumerate().filter(|&(_, &length)| length != 1);
+        let folded = long.map(|(axis, _)| axes.contains(&axis));
+        let (mut turns, mut last) = (0, None);
+        for folded in folded {
+            turns += usize::from(last.is_some_and(|last| last != folded));
+            last = Some(folded);
+        }
+        match (turns, last) {
+            (1, Some(false)) => Some(Along::Rows),
+            (0 | 1, _) => Some(Along::Runs),
+            _ => None,
+        }
+    }
+}
+
+/// Folds all of these values, at least one for each accumulator; and says what NumPy would warn of.
+/// Both are the bytes of elements for which the fold has a loop, aligned.
+///
+/// ```
+/// use dappled_kernels::{Along, DType, Fold, element::{bytes_of, bytes_of_mut}, fold_at_once};
+/// let (dtype, values, mut sums) = (DType::Float64, [1.0, 2.0, 4.0, 8.0], [0.0; 2]);
+/// let initial = Fold::Add.identity(dtype);
+/// fold_at_once(Fold::Add, dtype, Along::Rows, bytes_of(&values), bytes_of_mut(&mut sums), initial);
+/// assert_eq!(sums, [5.0, 10.0]);
+/// ```
+pub fn fold_at_once(
+    fold: Fold,
+    dtype: DType,
+    along: Along,
+    values: &[u8],
+    accs: &mut [u8],
+    initial: Option<Scalar>,
+) -> Flags {
+    initial.inspect(|initial| initial.fill(accs));
+    let folder = Folder::new(fold, dtype, Spacing::Contiguous, Variant::chosen());
+    folder.watch(|| match along {
+        Along::Runs => folder.runs(accs, values, initial.is_none()),
+        Along::Rows => folder.all_rows(accs, values, initial.is_none()),
+    })
+}
