@@ -283,7 +283,7 @@ fn what_is_folded_at_once_has_the_same_bits_and_flags() {
     let mut cases = cases(|start| !["scan", "argument"].contains(&start));
     cases.retain(|case| case.along().is_some());
     let rows = cases.iter().filter(|case| case.along() == Some(Along::Rows)).count();
-    assert!(rows > 50 && cases.len() > rows + 100, "{rows} of {}", cases.len());
+    assert!(rows > 40 && cases.len() > rows + 500, "{rows} of {}", cases.len());
     in_pools(Case::at_once, &cases);
 }
 
