@@ -15,11 +15,12 @@ import numpy
 from dappled._array import core, is_native, ufuncs
 from dappled._creation import asarray
 from dappled._crossing import Crossing
-from dappled._folding import accumulated, parted, reduced
+from dappled._folding import accumulated, reduced
 from dappled._indexing import at
 from dappled._line import called_by_user
-from dappled._piecewise import piecewise
+from dappled._piecewise import in_pieces, piecewise
 from dappled._products import GENERALISED
+from dappled._segments import parted
 from dappled._tables import COMPUTED, PIECEWISE
 
 OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
@@ -172,12 +173,25 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
         return reduced(function, args[0], kwargs)
     if method == "accumulate" and len(args) == 1:
         return accumulated(function, args[0], kwargs)
-    if method == "reduceat" and len(args) >= 2:
+    if method == "reduceat" and 2 <= len(args) <= 5 and in_pieces(args[0]):
         named = dict(zip(("axis", "dtype", "out"), args[2:], strict=False)) | kwargs
-        return parted(function, args[0], args[1], named)
+        return _parted(function, args[0], args[1], **named)
     if method == "at" and not kwargs and len(args) == function.nin + 1:
         return at(function, *args)
     return NotImplemented
+
+
+def _parted(
+    function: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    made = parted(function, array, indices, axis, _folded_in(function, array, dtype, target))
+    if made is NotImplemented or target is None:
+        return made
+    if not _fits(made, target):
+        return NotImplemented
+    target[...] = made
+    return target
 
 
 def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ import sys
 
 import dappled as np
 import numpy
+from pieces_reduceat import REDUCEAT
 from pieces_tables import (
     ALGEBRA,
     ALONG,
@@ -89,7 +90,7 @@ def layouts(number):
 
 
 def shaping(names):
-    for number, (name, program) in enumerate((SHAPING | INDEXING | SORTING).items()):
+    for number, (name, program) in enumerate((SHAPING | INDEXING | SORTING | REDUCEAT).items()):
         for layout in layouts(number):
             if not names or name in names:
                 a = laid_out(VALUES, layout)
