@@ -53,7 +53,7 @@ VIEWS = _words(
 DESCRIBING = _words(
     """
     can_cast common_type einsum_path iscomplexobj isrealobj iterable min_scalar_type
-    ndim result_type shape size isscalar
+    ndim result_type shape size isscalar _parse_input_dimensions
     """
 )
 

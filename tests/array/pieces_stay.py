@@ -5,6 +5,7 @@ import sys
 
 import dappled as np
 import numpy
+from pieces_nditer import NDITER
 from pieces_reduceat import REDUCEAT
 from pieces_tables import (
     ALGEBRA,
@@ -20,6 +21,7 @@ from pieces_tables import (
     WRONG,
     raised,
 )
+from pieces_vectorize import VECTORIZE
 
 LAYOUTS = ["bb", "bn", "nb", "cn", "cb"]
 
@@ -90,11 +92,22 @@ def layouts(number):
 
 
 def shaping(names):
-    for number, (name, program) in enumerate((SHAPING | INDEXING | SORTING | REDUCEAT).items()):
+    for number, (name, program) in enumerate(
+        (SHAPING | INDEXING | SORTING | REDUCEAT | VECTORIZE).items()
+    ):
         for layout in layouts(number):
             if not names or name in names:
                 a = laid_out(VALUES, layout)
                 yield differences(f"{name} {layout}", program, [a], VALUES.nbytes // 8)
+
+
+def iterating(names):
+    """All elements come to all ranks at last, but not at once."""
+    for number, (name, program) in enumerate(NDITER.items()):
+        for layout in layouts(number):
+            if not names or name in names:
+                a = laid_out(VALUES[:9], layout)
+                yield differences(f"{name} {layout}", program, [a], 10 * VALUES.nbytes)
 
 
 def errors(names):
@@ -170,7 +183,7 @@ def placed(name, program, layout):
 
 
 def main(names):
-    tables = creating, shaping, errors, products, transforms, algebra
+    tables = creating, shaping, iterating, errors, products, transforms, algebra
     wrong = [text for table in tables for found in table(names) for text in found]
     if np.comm.rank == 0:
         print(*wrong[:60], f"{len(wrong)} differences", sep="\n")
