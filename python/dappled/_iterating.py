@@ -130,7 +130,7 @@ class Reading:
         """The number of the element here, in the order that was asked for."""
         if not self.has_index:
             raise ValueError("Iterator does not have an index")
-        order = "C" if "c_index" in self._flags else "F"
+        order: Any = "C" if "c_index" in self._flags else "F"
         return int(numpy.ravel_multi_index(self._place(), self._shape, order=order))
 
     def _place(self) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ import sys
 
 import dappled as np
 import numpy
+from pieces_fft import FFT
 from pieces_nditer import NDITER
 from pieces_reduceat import REDUCEAT
 from pieces_tables import (
@@ -122,7 +123,7 @@ def errors(names):
 
 
 def transforms(names):
-    for number, (name, program) in enumerate(TRANSFORMS.items()):
+    for number, (name, program) in enumerate((TRANSFORMS | FFT).items()):
         for layout in layouts(number):
             if not names or name in names:
                 a = laid_out(VALUES, layout)
