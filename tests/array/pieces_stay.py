@@ -22,8 +22,10 @@ from pieces_tables import (
     WRONG,
     raised,
 )
+from pieces_truths import TRUTHS
 from pieces_vectorize import VECTORIZE
 
+ONE = SHAPING | INDEXING | SORTING
 LAYOUTS = ["bb", "bn", "nb", "cn", "cb"]
 
 
@@ -93,9 +95,7 @@ def layouts(number):
 
 
 def shaping(names):
-    for number, (name, program) in enumerate(
-        (SHAPING | INDEXING | SORTING | REDUCEAT | VECTORIZE).items()
-    ):
+    for number, (name, program) in enumerate((ONE | REDUCEAT | TRUTHS | VECTORIZE).items()):
         for layout in layouts(number):
             if not names or name in names:
                 a = laid_out(VALUES, layout)
