@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, into, ndarray, ufuncs
+from dappled._array import core, few, into, is_native, ndarray, ufuncs
 from dappled._fallback import shadow
+from dappled._line import called_by_user
 from dappled._matmul import matmul
 from dappled._native import native
 from dappled._products import ours
@@ -19,7 +20,7 @@ _parse: Any = import_module("numpy._core.einsumfunc")._parse_einsum_input
 
 @native(numpy.einsum)
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
-    if kwargs or len(operands) < 2:
+    if not kwargs.keys() <= {"casting", "dtype"} or len(operands) < 2:
         return NotImplemented
     by_lists = type(operands[0]) is not str
     arrays = ours(*(operands[: len(operands) // 2 * 2 : 2] if by_lists else operands[1:]))
@@ -39,9 +40,28 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         for names, array in zip(labels, arrays, strict=True)
     ):
         return NotImplemented  # lengths of 1 that are repeated, or wrong ones
+    if kwargs or out is not None:
+        asked = called_by_user(_asked, f"{subscripts}->{result}", arrays, out, optimize, kwargs)
+        if not is_native(asked):
+            return NotImplemented
+        arrays = [array.astype(asked, copy=False) for array in arrays]
     if len(arrays) == 1:
-        return into(_of_one(arrays[0], labels[0], result), out)
-    return into(_of_many(arrays, labels, result, sizes), out)
+        return into(_of_one(arrays[0], labels[0], result), out, casts=True)
+    return into(_of_many(arrays, labels, result, sizes), out, casts=True)
+
+
+def _asked(
+    subscripts: str, arrays: list[Any], out: Any, optimize: Any, options: dict[str, Any]
+) -> Any:
+    """The dtype in which NumPy computes, if it does not refuse."""
+    length = 2 if optimize else 1  # which has ways of its own
+    written = few(out, length) if isinstance(out, ndarray) else None
+    operands = (few(array, length) for array in arrays)
+    numpy.einsum(subscripts, *operands, out=written, optimize=optimize, **options)
+    if options.get("dtype") is not None:
+        return numpy.dtype(options["dtype"])
+    kinds = [array.dtype for array in arrays]
+    return numpy.result_type(*kinds, *([] if written is None or optimize else [written.dtype]))
 
 
 def _of_many(arrays: list[Any], labels: list[str], result: str, sizes: dict[str, int]) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_native, ufuncs
+from dappled._array import core, few, is_native, ufuncs
 from dappled._creation import asarray
 from dappled._crossing import Crossing
 from dappled._folding import accumulated, reduced
@@ -217,6 +217,7 @@ def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if made is NotImplemented or target is None:
         return made
     if not (isinstance(made, core.ndarray) and _fits(made, target)):
+        called_by_user(function, *map(few, args), out=few(target))  # which NumPy may refuse
         return NotImplemented
     target[...] = made
     return target

@@ -7,6 +7,7 @@ import dappled as np
 import numpy
 from pieces_fft import FFT
 from pieces_nditer import NDITER
+from pieces_out import OUT
 from pieces_reduceat import REDUCEAT
 from pieces_tables import (
     ALGEBRA,
@@ -95,7 +96,7 @@ def layouts(number):
 
 
 def shaping(names):
-    for number, (name, program) in enumerate((ONE | REDUCEAT | TRUTHS | VECTORIZE).items()):
+    for number, (name, program) in enumerate((ONE | OUT | REDUCEAT | TRUTHS | VECTORIZE).items()):
         for layout in layouts(number):
             if not names or name in names:
                 a = laid_out(VALUES, layout)
