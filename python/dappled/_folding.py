@@ -45,7 +45,8 @@ def reduced(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     like = fold(numpy.zeros((1,) * array.ndim, array.dtype))
     if len(axes) < array.ndim and is_moved(like.dtype):
         return along(array, axes, fold, keepdims, where)
-    exact = ufunc.__name__ in _EXACT or (ufunc.__name__ == "add" and like.dtype.kind in "iumb")
+    native = ufunc.__name__ in ("add", "multiply")  # whose order is NumPy's
+    exact = ufunc.__name__ in ASSOCIATIVE and (not native or like.dtype.kind in "iumb")
     if not exact and where:
         return _filled(ufunc, array, where[0], named, keepdims)
     return _all(ufunc, array, named, keepdims, where) if exact else NotImplemented

@@ -170,7 +170,7 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
     if method == "__call__":
         return _in_pieces(function, args, kwargs)
     if method == "reduce" and len(args) == 1:
-        return reduced(function, args[0], kwargs)
+        return _reduced(function, args[0], kwargs)
     if method == "accumulate" and len(args) == 1:
         return accumulated(function, args[0], kwargs)
     if method == "reduceat" and 2 <= len(args) <= 5 and in_pieces(args[0]):
@@ -181,14 +181,27 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
     return NotImplemented
 
 
+def _reduced(function: Any, array: Any, options: dict[str, Any]) -> Any:
+    out = options.get("out")
+    if not isinstance(out, core.ndarray) or not in_pieces(array):
+        return reduced(function, array, options)
+    kind = _folded_in(function, array, options.get("dtype"), out)
+    return _written(reduced(function, array, {**options, "dtype": kind, "out": None}), out)
+
+
 def _parted(
     function: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
 ) -> Any:
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    made = parted(function, array, indices, axis, _folded_in(function, array, dtype, target))
+    kind = _folded_in(function, array, dtype, target)
+    return _written(parted(function, array, indices, axis, kind), target)
+
+
+def _written(made: Any, target: Any) -> Any:
+    """What was made, in an array if there is one; NotImplemented if that does not fit."""
     if made is NotImplemented or target is None:
         return made
-    if not _fits(made, target):
+    if not (isinstance(made, core.ndarray) and _fits(made, target)):
         return NotImplemented
     target[...] = made
     return target

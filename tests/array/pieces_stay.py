@@ -5,6 +5,7 @@ import sys
 
 import dappled as np
 import numpy
+from pieces_bits import BITS, POLYNOMIALS
 from pieces_fft import FFT
 from pieces_nditer import NDITER
 from pieces_out import OUT
@@ -25,8 +26,10 @@ from pieces_tables import (
 )
 from pieces_truths import TRUTHS
 from pieces_vectorize import VECTORIZE
+from pieces_writing import DATES, WRITING
 
-ONE = SHAPING | INDEXING | SORTING
+ONE = SHAPING | INDEXING | SORTING | BITS | DATES | OUT | POLYNOMIALS | REDUCEAT | TRUTHS
+ONE |= VECTORIZE | WRITING
 LAYOUTS = ["bb", "bn", "nb", "cn", "cb"]
 
 
@@ -96,7 +99,7 @@ def layouts(number):
 
 
 def shaping(names):
-    for number, (name, program) in enumerate((ONE | OUT | REDUCEAT | TRUTHS | VECTORIZE).items()):
+    for number, (name, program) in enumerate(ONE.items()):
         for layout in layouts(number):
             if not names or name in names:
                 a = laid_out(VALUES, layout)
