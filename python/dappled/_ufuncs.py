@@ -186,7 +186,10 @@ def _reduced(function: Any, array: Any, options: dict[str, Any]) -> Any:
     if not isinstance(out, core.ndarray) or not in_pieces(array):
         return reduced(function, array, options)
     kind = _folded_in(function, array, options.get("dtype"), out)
-    return _written(reduced(function, array, {**options, "dtype": kind, "out": None}), out)
+    try:
+        return _written(reduced(function, array, {**options, "dtype": kind, "out": None}), out)
+    except TypeError:  # NumPy has words for it, in which there is an `out`
+        return NotImplemented
 
 
 def _parted(
