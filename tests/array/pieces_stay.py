@@ -28,8 +28,7 @@ from pieces_truths import TRUTHS
 from pieces_vectorize import VECTORIZE
 from pieces_writing import DATES, WRITING
 
-ONE = SHAPING | INDEXING | SORTING | BITS | DATES | OUT | POLYNOMIALS | REDUCEAT | TRUTHS
-ONE |= VECTORIZE | WRITING
+RARE = BITS | DATES | OUT | POLYNOMIALS | REDUCEAT | TRUTHS | VECTORIZE | WRITING
 LAYOUTS = ["bb", "bn", "nb", "cn", "cb"]
 
 
@@ -91,16 +90,16 @@ def laid_out(values, layout):
     return np.asarray(values, dist=layout)
 
 
-def layouts(number):
-    """All of them; on many ranks two in turn, unless everything is asked for."""
-    if np.comm.size < 7 or os.environ.get("DAPPLED_TEST_ALL"):
+def layouts(number, rare=False):
+    """All of them; of what is rare, and on many ranks, two in turn, unless all is asked for."""
+    if (np.comm.size < 7 and not rare) or os.environ.get("DAPPLED_TEST_ALL"):
         return LAYOUTS
     return [LAYOUTS[(number + more) % len(LAYOUTS)] for more in (0, 2)]
 
 
 def shaping(names):
-    for number, (name, program) in enumerate(ONE.items()):
-        for layout in layouts(number):
+    for number, (name, program) in enumerate((SHAPING | INDEXING | SORTING | RARE).items()):
+        for layout in layouts(number, name in RARE):
             if not names or name in names:
                 a = laid_out(VALUES, layout)
                 yield differences(f"{name} {layout}", program, [a], VALUES.nbytes // 8)
@@ -109,7 +108,7 @@ def shaping(names):
 def iterating(names):
     """All elements come to all ranks at last, but not at once."""
     for number, (name, program) in enumerate(NDITER.items()):
-        for layout in layouts(number):
+        for layout in layouts(number, rare=True):
             if not names or name in names:
                 a = laid_out(VALUES[:9], layout)
                 yield differences(f"{name} {layout}", program, [a], 10 * VALUES.nbytes)
