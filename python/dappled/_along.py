@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_moved, is_native, ndarray
+from dappled._array import core, few, into, is_moved, is_native, ndarray
 from dappled._comm import local
-from dappled._folding import along
+from dappled._folding import along, axes_of
 from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import in_pieces, uses_pieces
@@ -85,18 +85,21 @@ def nanmedian(
     keepdims: Any = numpy._NoValue,
 ) -> Any:
     keeps = keepdims is True
-    if not in_pieces(a) or out is not None or not is_native(a.dtype) or not a.size:
+    if not in_pieces(a) or not is_native(a.dtype) or not a.size:
         return NotImplemented
     if axis is None or a.ndim == 1:
-        found = called_by_user(_median_of_all, a, axis, keepdims=keeps)
+        found = called_by_user(_median_of_all, a, axis, out, keepdims=keeps)
         return core.wrap(found) if type(found) is numpy.ndarray else found
-    if type(axis) is not int or not -a.ndim <= axis < a.ndim:
+    axes = axes_of(a, axis)
+    if not axes or len(axes) == a.ndim:
         return NotImplemented
 
     def compute(part: Any) -> Any:
-        return numpy.nanmedian(part, axis % a.ndim, keepdims=keeps)
+        return numpy.nanmedian(part, tuple(axes), keepdims=keeps)
 
-    return along(a, [axis % a.ndim], compute, keeps)
+    if isinstance(out, ndarray):
+        called_by_user(numpy.nanmedian, few(a), axis, few(out), keepdims=keeps)  # may refuse
+    return into(along(a, axes, compute, keeps), out, casts=True)
 
 
 @native(numpy.put_along_axis)

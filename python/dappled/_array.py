@@ -68,17 +68,24 @@ def full(shape: tuple[int, ...], value: Any, dtype: Any, order: str) -> Any:
     return NotImplemented if made is None else made
 
 
-def into(made: Any, out: Any) -> Any:
-    """What was made, written into an array that is just so; NotImplemented for others, of which
-    NumPy knows what may be.
+def into(made: Any, out: Any, casts: bool = False) -> Any:
+    """What was made, written into an array that is just so, but for the dtype if it is cast;
+    NotImplemented for others, of which NumPy knows what may be.
     """
     if out is None or made is NotImplemented:
         return made
     known = isinstance(out, ndarray) and isinstance(made, ndarray) and out._writeable
-    if not known or (out.shape, out.dtype) != (made.shape, made.dtype):
+    if not known or out.shape != made.shape or (out.dtype != made.dtype and not casts):
         return NotImplemented
     out[...] = made
     return out
+
+
+def few(array: Any, length: int = 1) -> Any:
+    """An array of NumPy's with as many axes and the same dtype, of which NumPy can be asked what it
+    thinks of dtypes.
+    """
+    return numpy.zeros((length,) * array.ndim, array.dtype)
 
 
 def where(condition: Any, chosen: Any, other: Any) -> Any:

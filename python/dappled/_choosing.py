@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ndarray, ufuncs
+from dappled._array import core, few, into, is_moved, ndarray, ufuncs
 from dappled._array import where as where_array
+from dappled._broadcasting import fits
 from dappled._creation import NATIVE_KINDS, asarray
 from dappled._folding import placed
+from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
 from dappled._taking import nonzero
@@ -40,7 +42,11 @@ def _chosen(condition: Any, x: Any, y: Any) -> Any:
 
 @native(numpy.copyto)
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> Any:
-    if not isinstance(dst, ndarray) or not _is_plain(dst, src, casting) or not dst.flags.writeable:
+    if not isinstance(dst, ndarray) or not dst.flags.writeable:
+        return NotImplemented
+    while isinstance(src, ndarray) and src.ndim > dst.ndim and len(src) == 1:
+        src = src[0]
+    if not _is_plain(dst, src, casting) and (src := _cast(dst, src, casting)) is NotImplemented:
         return NotImplemented
     if where is True:
         dst[...] = src
@@ -62,13 +68,20 @@ def _is_plain(dst: Any, src: Any, casting: str) -> bool:
         return type(src) is not complex and dst.dtype.kind in kinds
     if not isinstance(src, ndarray | numpy.ndarray | numpy.generic):
         return False
-    try:
-        fits = numpy.broadcast_shapes(src.shape, dst.shape) == dst.shape
-    except ValueError:
-        return False
-    return fits and (
+    return fits(src.shape, dst.shape) and (
         src.dtype == dst.dtype or (src.ndim == 0 and numpy.can_cast(src.dtype, dst.dtype))
     )
+
+
+def _cast(dst: Any, src: Any, casting: str) -> Any:
+    """What is to be written into an array in pieces, in its dtype; or NumPy's error."""
+    given = src if isinstance(src, ndarray) else numpy.asarray(src)
+    known = is_moved(given.dtype) and is_moved(dst.dtype) and fits(given.shape, dst.shape)
+    if core.ranks() == 1 or not any(map(in_pieces, (dst, src))) or not known:
+        return NotImplemented
+    made = few(dst)
+    called_by_user(numpy.copyto, made, few(given) if given.ndim else src, casting)
+    return asarray(given).astype(dst.dtype) if given.ndim else made.reshape(-1)[0]
 
 
 def clip(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
@@ -86,13 +99,21 @@ _BOUNDED = {True: "minimum", False: "maximum"}
 
 
 def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
-    """By scaling, as NumPy does; whole numbers and complex ones are left to NumPy."""
-    if self.dtype.kind != "f" or out is not None or type(decimals) is not int:
+    """By scaling, as NumPy does; whole numbers and complex ones NumPy does on the pieces."""
+    if type(decimals) is not int or (out is not None and not in_pieces(out)):
+        return NotImplemented
+    return into(_round(self, decimals), out)
+
+
+def _round(self: Any, decimals: int) -> Any:
+    if self.dtype.kind in "iuc" and in_pieces(self):
+        return applied(lambda part: part.round(decimals), (self,), {})
+    if self.dtype.kind != "f":
         return NotImplemented
     if decimals == 0:
         return ufuncs["rint"](self)
     if not self.dtype.isnative:  # NumPy rounds into memory of that dtype
-        return round(self.astype(self.dtype.newbyteorder("=")), decimals).astype(self.dtype)
+        return _round(self.astype(self.dtype.newbyteorder("=")), decimals).astype(self.dtype)
     scale = 10.0 ** abs(decimals)
     forth, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
     return ufuncs[back](ufuncs["rint"](ufuncs[forth](self, scale)), scale)
@@ -116,10 +137,14 @@ def cumprod(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
 
 def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     plain = isinstance(a, ndarray) and (axis is None or isinstance(axis, int | numpy.integer))
-    if not plain or out is not None or a.ndim == 0:
+    if not plain or a.ndim == 0 or (out is not None and not in_pieces(a)):
         return NotImplemented
+    if isinstance(out, ndarray):
+        find = getattr(numpy, name)  # which may refuse
+        called_by_user(find, few(a), axis, few(out), keepdims=keepdims)
     found = core.arg_reduce(a, name, axis, keepdims is True)
-    return placed(name, a, axis, keepdims is True) if found is None else found
+    made = placed(name, a, axis, keepdims is True) if found is None else found
+    return into(made, out, casts=True)
 
 
 @native(numpy.argmax)

@@ -107,7 +107,7 @@ def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
     spread = core.ranks() > 1 and in_pieces(a)
-    if in_pieces(bins) and range is None and numpy.size(a):
+    if in_pieces(bins) and numpy.size(a):  # of which the range says nothing
         return between(a, bins, density, weights)
     if not isinstance(a, ndarray) or not (spread or is_large(a)):
         return NotImplemented

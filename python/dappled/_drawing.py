@@ -18,10 +18,11 @@ import numpy
 from dappled._array import core, into, is_moved
 from dappled._crossing import Proxy
 from dappled._fallback import dressed, gathered
-from dappled._parameters import many, state_of
+from dappled._parameters import many
 from dappled._piecewise import in_pieces
 from dappled._shuffling import ORDERING, ordering
 from dappled._small_integers import narrow
+from dappled._states import State
 from dappled._tables import PIECEWISE
 from dappled.protocol import Distribution
 
@@ -124,12 +125,12 @@ class _Draw:
 
     def with_arrays(self, arrays: dict[str, Any], undone: bool = False) -> Any:
         """Numbers with parameters of their own; as if they had not been drawn, if that is said."""
-        back = state_of(self.generator) if undone else None
+        before = State(self.generator) if undone else None
         try:
             return getattr(self.generator, self.name)(**{**self.named, **arrays})
         finally:
-            if back is not None:
-                back()
+            if before is not None:
+                before.bring_back()
 
     def argument(self, name: str, default: Any = None) -> Any:
         """An argument, by its name."""

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, into, ndarray, ufuncs
+from dappled._array import core, few, into, is_native, ndarray, ufuncs
 from dappled._fallback import shadow
+from dappled._line import called_by_user
 from dappled._matmul import matmul
 from dappled._native import native
 from dappled._products import ours
@@ -19,7 +20,8 @@ _parse: Any = import_module("numpy._core.einsumfunc")._parse_einsum_input
 
 @native(numpy.einsum)
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
-    if kwargs or len(operands) < 2:
+    order = kwargs.pop("order", "K")
+    if not kwargs.keys() <= {"casting", "dtype"} or len(operands) < 2 or order != "K":
         return NotImplemented
     by_lists = type(operands[0]) is not str
     arrays = ours(*(operands[: len(operands) // 2 * 2 : 2] if by_lists else operands[1:]))
@@ -29,19 +31,35 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     labels = subscripts.split(",")
     if len(labels) != len(arrays) or any(map(_is_short, arrays, labels)):
         return NotImplemented
-    sizes = {
-        label: size
-        for names, array in zip(labels, arrays, strict=True)
-        for label, size in zip(names, array.shape, strict=True)
-    }
-    if any(
-        _sizes(names, array) != [sizes[label] for label in names]
-        for names, array in zip(labels, arrays, strict=True)
-    ):
-        return NotImplemented  # lengths of 1 that are repeated, or wrong ones
+    sizes: dict[str, int] = {}
+    for label, size in (pair for one in zip(labels, arrays, strict=True) for pair in _pairs(*one)):
+        sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
+    seen = [_unrepeated(one, names, sizes) for names, one in zip(labels, arrays, strict=True)]
+    if None in seen:
+        return NotImplemented  # lengths that do not fit
+    arrays, labels = map(list, zip(*filter(None, seen), strict=True))
+    if kwargs or out is not None:
+        asked = called_by_user(_asked, f"{subscripts}->{result}", arrays, out, optimize, kwargs)
+        if not is_native(asked):
+            return NotImplemented
+        arrays = [array.astype(asked, copy=False) for array in arrays]
     if len(arrays) == 1:
-        return into(_of_one(arrays[0], labels[0], result), out)
-    return into(_of_many(arrays, labels, result, sizes), out)
+        return into(_of_one(arrays[0], labels[0], result), out, casts=True)
+    return into(_of_many(arrays, labels, result, sizes), out, casts=True)
+
+
+def _asked(
+    subscripts: str, arrays: list[Any], out: Any, optimize: Any, options: dict[str, Any]
+) -> Any:
+    """The dtype in which NumPy computes, if it does not refuse."""
+    length = 2 if optimize else 1  # which has ways of its own
+    written = few(out, length) if isinstance(out, ndarray) else None
+    operands = (few(array, length) for array in arrays)
+    numpy.einsum(subscripts, *operands, out=written, optimize=optimize, **options)
+    if options.get("dtype") is not None:
+        return numpy.dtype(options["dtype"])
+    kinds = [array.dtype for array in arrays]
+    return numpy.result_type(*kinds, *([] if written is None or optimize else [written.dtype]))
 
 
 def _of_many(arrays: list[Any], labels: list[str], result: str, sizes: dict[str, int]) -> Any:
@@ -77,8 +95,20 @@ def _is_short(array: Any, names: str) -> bool:
     return bool(array.ndim != len(names))
 
 
-def _sizes(names: str, array: Any) -> list[int]:
-    return [array.shape[axis] for axis in range(len(names))]
+def _pairs(names: str, array: Any) -> list[tuple[str, int]]:
+    """The labels of an array, with the lengths of its axes."""
+    return list(zip(names, array.shape, strict=True))
+
+
+def _unrepeated(array: Any, names: str, sizes: dict[str, int]) -> tuple[Any, str] | None:
+    """An array without axes of length 1 that are longer in others; None if lengths do not fit."""
+    wrong = [label for label, size in _pairs(names, array) if size != sizes[label]]
+    if any(names.count(label) > 1 for label in wrong):
+        return None
+    if any(array.shape[names.index(label)] != 1 for label in wrong):
+        return None
+    key = tuple(0 if label in wrong else slice(None) for label in names)
+    return array[(*key, ...)], "".join(label for label in names if label not in wrong)
 
 
 def _without_repeats(array: Any, names: str) -> tuple[Any, str]:

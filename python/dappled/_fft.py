@@ -78,41 +78,46 @@ def _along_several(name: str, axes_if_none_said: tuple[int, int] | None) -> Call
     def ours(
         a: Any, s: Any = None, axes: Any = axes_if_none_said, norm: Any = None, out: Any = None
     ) -> Any:
-        if s is not None and axes is None:
-            if not in_pieces(a) or None in s:
+        if s is not None and (axes is None or None in s):
+            if not in_pieces(a):
                 return NotImplemented  # NumPy warns
-            axes = _last_axes(theirs, s)
+            axes = _warned(theirs, a.ndim, s, axes)
         if name in ("ifft2", "irfft2"):
             out = None  # as NumPy does
         call = _Call(theirs, kind, a, (s, axes, norm))
         axes = range(_ndim(a)) if axes is None else axes
         if kind.what == "complex" and not s and out is None and _is_none(a, axes):
             return a  # as NumPy does
-        return _done(call, _filled_in(a, s, axes), axes, out)
+        return _done(call, _filled_in(a, s, axes, kind), axes, out)
 
     return ours
 
 
-def _last_axes(theirs: Callable[..., Any], s: Any) -> range:
-    """The axes that lengths alone are about. NumPy warns of it, whatever the array."""
-    few = [2] * len(s)
-    called_by_user(theirs, numpy.zeros(few), few)
-    return range(-len(few), 0)
+def _warned(theirs: Callable[..., Any], ndim: int, s: Any, axes: Any) -> Any:
+    """The axes that lengths are about. Of axes or lengths that are None NumPy warns, whatever the
+    array.
+    """
+    few = [2] * (len(s) if axes is None else ndim)
+    called_by_user(theirs, numpy.zeros(few), [length and 2 for length in s], axes)
+    return range(-len(few), 0) if axes is None else axes
 
 
 def _is_none(a: Any, axes: Any) -> bool:
     return isinstance(a, ndarray) and isinstance(axes, list | tuple) and not axes
 
 
-def _filled_in(a: Any, lengths: Any, axes: Any) -> Any:
-    """Lengths, of which -1 is that of the axis."""
+def _filled_in(a: Any, lengths: Any, axes: Any, kind: _Kind) -> Any:
+    """Lengths, of which -1 is that of the axis, and None what there is if nothing is said."""
     if lengths is None or not isinstance(a, ndarray | numpy.ndarray):
         return lengths
     try:
         pairs = zip(lengths, axes, strict=True)
-        return [a.shape[axis] if length == -1 else length for length, axis in pairs]
+        found = [a.shape[axis] if length in (-1, None) else length for length, axis in pairs]
+        if kind.what == "real" and lengths[-1] is None:
+            found[-1] = 2 * (found[-1] - 1)
     except (TypeError, ValueError, IndexError):  # NumPy has words for it
         return lengths
+    return found
 
 
 def _ndim(a: Any) -> int:
@@ -189,7 +194,7 @@ def _check(a: Any, steps: list[Step], out: Any) -> None:
     shape = a.shape
     for step in steps:
         shape = resized(shape, step)
-    if out.shape != shape or out.dtype != _dtype(a, steps):
+    if out.shape != shape or not numpy.can_cast(_dtype(a, steps), out.dtype, "same_kind"):
         raise _Unfit
 
 
@@ -214,7 +219,7 @@ def _made(a: Any, steps: list[Step], kind: _Kind) -> Any:
 
 def _complaint(call: _Call, out: Any) -> Any:
     """NumPy's error for the same arguments: its words need no values."""
-    if out is not None and call.a.dtype.kind == "c" and call.kind.what == "half":
+    if out is not None:  # which does not fit, or nothing does
         call.theirs(_memoryless(call.a), *call.said, out=_memoryless(out))
     few = [min(length, 2 - length % 2) for length in call.a.shape]  # even or odd: it has two ways
     call.theirs(numpy.zeros(few, call.a.dtype), *call.said)

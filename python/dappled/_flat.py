@@ -15,6 +15,7 @@ from dappled._crossing import Crossing, Proxy
 from dappled._fallback import shadow
 from dappled._piecewise import in_pieces
 from dappled._tables import COMPUTED
+from dappled._taking import nonzero
 
 _AT_ONCE = 4096  # elements that are fetched together while an array in pieces is walked along
 
@@ -42,10 +43,14 @@ class Walk:
         return self._values[place]
 
 
-def _simple(key: Any) -> Any:
-    """A key, of which lists are arrays, and a tuple of one is that one."""
+def _simple(key: Any, size: int) -> Any:
+    """A key, of which lists are arrays, a tuple of one is that one, and a mask of so many elements
+    the numbers of what it chooses.
+    """
     key = key[0] if type(key) is tuple and len(key) == 1 else key
-    return numpy.asarray(key) if type(key) is list and key else key
+    key = numpy.asarray(key) if type(key) is list and key else key
+    is_mask = _is_array(key) and key.dtype == bool and key.shape == (size,)
+    return nonzero(asarray(key))[0] if is_mask else key
 
 
 def _is_plain(key: Any) -> bool:
@@ -129,13 +134,17 @@ class flatiter(Proxy):  # the name is NumPy's
         return next(self._walk)
 
     def __getitem__(self, key: Any) -> Any:
-        if in_pieces(self.base) and _is_plain(plain := _simple(key)):
+        if in_pieces(self.base) and _is_plain(plain := _simple(key, len(self))):
             return _read(self.base, plain)
         crossing = Crossing("flatiter.__getitem__")
         return crossing.back(crossing.over(self.base).flat[crossing.over(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if in_pieces(self.base) and _is_plain(plain := _simple(key)) and self.base._writeable:
+        if (
+            in_pieces(self.base)
+            and _is_plain(plain := _simple(key, len(self)))
+            and self.base._writeable
+        ):
             return write(self.base, plain, value)
         crossing = Crossing("flatiter.__setitem__")
         crossing.over(self.base, written=True).flat[crossing.over(key)] = crossing.over(value)
@@ -158,6 +167,8 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 def _assign(array: Any, value: Any) -> None:
+    if in_pieces(array) and array._writeable and numpy.size(value):
+        return write(array, slice(None), value)
     crossing = Crossing("ndarray.flat")
     crossing.over(array, written=True).flat = crossing.over(value)
     crossing.write_back()

@@ -24,12 +24,14 @@ from dappled.protocol import Distribution
 # Of these it does not matter in which order elements are folded.
 _EXACT = {"bitwise_and", "bitwise_or", "bitwise_xor", "fmax", "fmin", "logical_and", "logical_or"}
 _EXACT |= {"logical_xor", "maximum", "minimum"}
+# Of these, but for rounding, neither how they are taken together.
+ASSOCIATIVE = _EXACT | {"add", "gcd", "hypot", "lcm", "logaddexp", "logaddexp2", "multiply"}
 
 
 def reduced(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     """`ufunc.reduce` of an array in pieces; NotImplemented if it must be gathered."""
     plain = in_pieces(array) and options.get("out") is None
-    axes = _axes(array, options.get("axis", 0)) if plain else None
+    axes = axes_of(array, options.get("axis", 0)) if plain else None
     where = _everywhere(options.get("where", True), array) if axes else None
     if core.ranks() == 1 or not axes or not array.size or where is None:
         return NotImplemented
@@ -43,7 +45,8 @@ def reduced(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     like = fold(numpy.zeros((1,) * array.ndim, array.dtype))
     if len(axes) < array.ndim and is_moved(like.dtype):
         return along(array, axes, fold, keepdims, where)
-    exact = ufunc.__name__ in _EXACT or (ufunc.__name__ == "add" and like.dtype.kind in "iumb")
+    native = ufunc.__name__ in ("add", "multiply")  # whose order is NumPy's
+    exact = ufunc.__name__ in ASSOCIATIVE and (not native or like.dtype.kind in "iumb")
     if not exact and where:
         return _filled(ufunc, array, where[0], named, keepdims)
     return _all(ufunc, array, named, keepdims, where) if exact else NotImplemented
@@ -69,23 +72,9 @@ def _everywhere(where: Any, array: Any) -> list[Any] | None:
     return [broadcast_to(places, array.shape)]
 
 
-def parted(ufunc: Any, array: Any, indices: Any, options: dict[str, Any]) -> Any:
-    """`ufunc.reduceat` of an array in pieces; NotImplemented if it must be gathered."""
-    axes = _axes(array, options.get("axis", 0)) if in_pieces(array) else None
-    if core.ranks() == 1 or not axes or len(axes) == array.ndim or options.get("out") is not None:
-        return NotImplemented
-    places = numpy.asarray(indices)
-    return along(
-        array,
-        axes,
-        lambda part: ufunc.reduceat(part, places, axes[0], options.get("dtype")),
-        True,
-    )
-
-
 def accumulated(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     """`ufunc.accumulate` of an array in pieces; NotImplemented if it must be gathered."""
-    axes = _axes(array, options.get("axis", 0)) if in_pieces(array) else None
+    axes = axes_of(array, options.get("axis", 0)) if in_pieces(array) else None
     if core.ranks() == 1 or not axes or len(axes) == array.ndim or options.get("out") is not None:
         return NotImplemented
     return along(
@@ -95,7 +84,7 @@ def accumulated(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
 
 def placed(name: str, array: Any, axis: Any, keepdims: bool) -> Any:
     """`argmin` or `argmax` of an array in pieces; NotImplemented if it must be gathered."""
-    axes = None if axis is None or not in_pieces(array) else _axes(array, axis)
+    axes = None if axis is None or not in_pieces(array) else axes_of(array, axis)
     if core.ranks() == 1 or not axes or array.ndim == 1 or not array.shape[axes[0]]:
         return NotImplemented
     find = getattr(numpy, name)
@@ -145,7 +134,7 @@ def _all(
     return core.wrap(numpy.reshape(result, (1,) * array.ndim))
 
 
-def _axes(array: Any, axis: Any) -> list[int] | None:
+def axes_of(array: Any, axis: Any) -> list[int] | None:
     """The axes that are meant; None where NumPy has words for it."""
     given = range(array.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if not all(hasattr(one, "__index__") and -array.ndim <= one < array.ndim for one in given):

@@ -89,11 +89,13 @@ def _items(array: Any, key: Any) -> list[Any] | None:
     for one in key if type(key) is tuple else (key,):
         if one is None or one is ... or isinstance(one, slice):
             items.append(one)
+        elif is_truth(one):
+            items.append(numpy.bool(one))
         elif (numbers := _numbers(one)) is None:
             return None
         else:
             items.append(numbers)
-    used = sum(getattr(one, "ndim", 1) if _is_mask(one) else one is not None for one in items)
+    used = sum(map(_axes, items))
     dots = [place for place, one in enumerate(items) if one is ...]
     missing = array.ndim - used + len(dots)
     if len(dots) > 1 or missing < 0:
@@ -104,19 +106,28 @@ def _items(array: Any, key: Any) -> list[Any] | None:
     return items
 
 
+def is_truth(one: Any) -> bool:
+    """Whether an item of a key is a single truth, which is about no axis."""
+    single = isinstance(one, ndarray | numpy.ndarray) and not one.ndim and one.dtype == bool
+    return single or isinstance(one, bool | numpy.bool)
+
+
+def _axes(one: Any) -> int:
+    """How many axes an item is about."""
+    if one is None or is_truth(one):
+        return 0
+    return one.ndim if _is_mask(one) else 1
+
+
 def _numbers(one: Any) -> Any:
     """An array of numbers or a mask, or one number as an array; None for what is rare or wrong."""
-    if isinstance(one, bool | numpy.bool):
-        return None
     if not isinstance(one, ndarray):
         try:
             one = numpy.asarray(one)
         except ValueError:
             return None
         one = one.astype(numpy.intp) if not one.size and one.dtype == float else one
-    if one.dtype.kind not in "biu" or (one.dtype == bool and not one.ndim):
-        return None
-    return one
+    return one if one.dtype.kind in "biu" else None
 
 
 def _is_mask(one: Any) -> bool:
@@ -141,6 +152,11 @@ def _split(array: Any, items: list[Any]) -> tuple[list[Any], list[Any], list[int
             axis, shown = axis + (one is not None), shown + 1
             continue
         places.append(place)
+        if is_truth(one):  # an axis more, of which it has all or nothing
+            found.append((axis, numpy.zeros(int(one), numpy.intp), shown))
+            basic.append(None)
+            shown += 1
+            continue
         if _is_mask(one) and one.shape != array.shape[axis : axis + one.ndim]:
             return basic, [], places
         for numbers in nonzero(asarray(one)) if _is_mask(one) else (one,):

@@ -36,13 +36,16 @@ CHAPTERS = {
         arange array asanyarray asarray ascontiguousarray asfortranarray empty empty_like eye
         fromfunction full identity ones zeros
     """,
+    "_days": "busday_count busday_offset is_busday",
     "_einsum": "einsum",
     "_extras": "explain from_distarray memory_stats sync",
     "_files": "fromfile load save",
     "_flat": "flatiter ndenumerate",
     "_interpolating": "interp polyval",
     "_joining": "concat concatenate repeat",
-    "_objects": "c_ mgrid ogrid r_ ufunc vectorize",
+    "_objects": "c_ mgrid ogrid r_ ufunc",
+    "_packing": "packbits unpackbits",
+    "_polynomials": "polyadd polyder polyint polymul polysub",
     "_products": "dot inner trace vdot",
     "_texts": "loadtxt savetxt",
     "_ranking": "median percentile quantile unique",
@@ -51,6 +54,7 @@ CHAPTERS = {
     "_taking": """
         argwhere choose compress nonzero place put putmask ravel_multi_index take unravel_index
     """,
+    "_vectorizing": "vectorize",
 }
 NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names.split()}
 

@@ -12,9 +12,8 @@ import numpy
 
 from dappled._array import core
 from dappled._crossing import Crossing
-from dappled._piecewise import applied, in_pieces, measured, uses_pieces
 from dappled._rebind import rebound
-from dappled._tables import COMPUTED, PIECEWISE
+from dappled._tables import COMPUTED
 
 ufunc: Any = core.ufunc
 
@@ -63,53 +62,3 @@ c_ = _Indexed(numpy.c_)
 r_ = _Indexed(numpy.r_)
 mgrid = _Indexed(numpy.mgrid)
 ogrid = _Indexed(numpy.ogrid)
-
-
-class vectorize(numpy.vectorize):  # the name is NumPy's
-    __doc__ = numpy.vectorize.__doc__
-    __way__ = PIECEWISE
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The function over all elements of our arrays."""
-        pyfunc: Any = self.pyfunc
-        if pyfunc is numpy._NoValue:  # a decorator with options: this call brings the function
-            return super().__call__(*args, **kwargs)
-        if (found := self._piecewise(args, kwargs)) is not NotImplemented:
-            return found
-        crossing = Crossing("dappled.vectorize")
-        over = {name: crossing.over(value) for name, value in kwargs.items()}
-        return crossing.back(super().__call__(*map(crossing.over, args), **over))
-
-    def _piecewise(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The same on the pieces, where the function looks at nothing else in pieces."""
-        ours: Any = self
-        special = kwargs or ours.signature is not None or ours.excluded
-        if core.ranks() == 1 or special or not any(map(in_pieces, args)):
-            return NotImplemented
-        if uses_pieces(ours.pyfunc) or any(numpy.size(value) == 0 for value in args):
-            return NotImplemented
-        first = ours.pyfunc(*map(_first, args))
-        otypes = ours.otypes or _kinds(first)
-        function = numpy.vectorize(ours.pyfunc, otypes=otypes)
-        if set(otypes) & set("MSUVm"):  # whose size or unit depends on the values
-            return measured(function, args, {}, _arrays(first, otypes))
-        return applied(function, args, {})
-
-
-def _first(value: Any) -> Any:
-    return value[(0,) * value.ndim] if isinstance(value, core.ndarray) else numpy.ravel(value)[0]
-
-
-def _kinds(outputs: Any) -> str:
-    """The dtypes that all results shall have: as NumPy has it, those of the first."""
-    several = outputs if isinstance(outputs, tuple) else (outputs,)
-    return "".join(numpy.asarray(output).dtype.char for output in several)
-
-
-def _arrays(outputs: Any, otypes: str) -> Any:
-    """Outputs for one element as arrays of these dtypes."""
-    if not isinstance(outputs, tuple):
-        return numpy.asarray([outputs]).astype(otypes)
-    return tuple(
-        numpy.asarray([one]).astype(kind) for one, kind in zip(outputs, otypes, strict=True)
-    )

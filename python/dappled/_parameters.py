@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy
@@ -16,6 +16,8 @@ from dappled._array import core, is_moved
 from dappled._broadcasting import broadcast_to
 from dappled._chunks import shared
 from dappled._creation import asarray
+from dappled._small_bounds import Bounded
+from dappled._states import State
 
 # Whose arrays are no parameters of one number.
 _OF_MANY = {"choice", "dirichlet", "multinomial", "multivariate_hypergeometric"}
@@ -30,17 +32,19 @@ class Many:
             name: broadcast_to(array, shape).reshape(-1) for name, array in arrays.items()
         }
         self.like = draw.with_arrays({name: _few(array) for name, array in arrays.items()}, True)
+        self.is_small = draw.name in ("integers", "randint") and self.like.dtype.itemsize < 4
+        self._next = Bounded(draw, self.like.dtype) if self.is_small else draw.with_arrays
 
     def chunks(self, step: int) -> Iterator[tuple[int, Any]]:
         """All numbers in order: the place of the first, and as many as make a chunk."""
         rows = [shared(row, step) for row in self._rows.values()]
-        before = state_of(self._draw.generator)
+        before = State(self._draw.generator)
         try:
             for parts in zip(*rows, strict=True):
                 values = dict(zip(self._rows, (part for _, part in parts), strict=True))
-                yield parts[0][0], self._draw.with_arrays(values)
+                yield parts[0][0], self._next(values)
         except Exception:
-            before()  # NumPy looks at all parameters first
+            before.bring_back()  # NumPy looks at all parameters first
             raise
 
 
@@ -56,8 +60,10 @@ def many(draw: Any) -> Many | None:
     if shape is None or not math.prod(shape):
         return None
     found = Many(draw, arrays, shape)
-    narrow = draw.name in ("integers", "randint") and found.like.dtype.itemsize < 4
-    return None if narrow or core.blocks(shape, found.like.dtype.itemsize) is None else found
+    whole = all(numpy.can_cast(array.dtype, numpy.int64, "safe") for array in arrays.values())
+    if found.is_small and not whole:  # what becomes of other numbers NumPy knows
+        return None
+    return None if core.blocks(shape, found.like.dtype.itemsize) is None else found
 
 
 def _shape(draw: Any, arrays: dict[str, Any]) -> tuple[int, ...] | None:
@@ -76,12 +82,3 @@ def _shape(draw: Any, arrays: dict[str, Any]) -> tuple[int, ...] | None:
 def _few(array: Any) -> Any:
     """An element, in an array as NumPy takes it."""
     return core.unwrap(array.reshape(-1)[:1])
-
-
-def state_of(generator: Any) -> Callable[[], None]:
-    """What brings a generator back to where it is now."""
-    if hasattr(generator, "bit_generator"):
-        source, before = generator.bit_generator, generator.bit_generator.state
-        return lambda: setattr(source, "state", before)
-    before = generator.get_state(legacy=False)
-    return lambda: generator.set_state(before)

@@ -36,6 +36,9 @@ def piecewise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     arrays = {} if where is True else {"where": where}
     if out is None:
         return applied(function, args, named, arrays)
+    if type(out) is tuple:
+        several = len(out) == function.nout and where is True
+        return _into_each(applied(function, args, named), out, named) if several else NotImplemented
     known = isinstance(out, ndarray) and out._writeable
     if not known or _shape([*args, out, where]) != out.shape:
         return NotImplemented
@@ -43,6 +46,25 @@ def piecewise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     if made is not NotImplemented:
         out[...] = made
     return made if made is NotImplemented else out
+
+
+def _into_each(made: Any, out: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Several results, each written into an array where there is one."""
+    casting = named.get("casting", "same_kind")
+    known = made is not NotImplemented and all(map(_has_room, made, out))
+    if not known or not all(
+        target is None or numpy.can_cast(one.dtype, target.dtype, casting)
+        for one, target in zip(made, out, strict=True)
+    ):
+        return NotImplemented
+    for one, target in zip(made, out, strict=True):
+        if target is not None:
+            target[...] = one
+    return tuple(one if target is None else target for one, target in zip(made, out, strict=True))
+
+
+def _has_room(made: Any, out: Any) -> bool:
+    return out is None or (isinstance(out, ndarray) and out._writeable and out.shape == made.shape)
 
 
 def applied(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, into, is_native, ndarray, ufuncs
+from dappled._array import core, few, into, is_native, ndarray, ufuncs
 from dappled._fallback import shadow
 from dappled._flat import flatiter
 from dappled._matmul import matmul
@@ -28,9 +28,12 @@ def ours(*values: Any) -> list[Any] | None:
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     if out is None:
         return _dot(a, b)
-    if core.ranks() == 1 or not isinstance(out, ndarray) or not out.flags.c_contiguous:
+    if core.ranks() == 1 or not isinstance(out, ndarray):
         return NotImplemented
-    return into(_dot(a, b), out)
+    if arrays := ours(a, b):
+        one, other = map(few, arrays)
+        numpy.dot(one, other, few(out))  # which NumPy may refuse
+    return into(_dot(a, b), out) if out.flags.c_contiguous else NotImplemented
 
 
 def _dot(a: Any, b: Any) -> Any:

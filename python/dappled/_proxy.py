@@ -13,8 +13,10 @@ from dappled._array import core
 from dappled._crossing import Crossing, Proxy, around
 from dappled._drawing import of_random
 from dappled._fallback import dressed, gathered
+from dappled._iterating import Reading, reading
 from dappled._piecewise import in_pieces
 from dappled._rebind import rebound
+from dappled._tables import COMPUTED
 
 # What Python gives every object, or what a proxy must do itself.
 _OWN = {*dir(object), "__dict__", "__weakref__", "__module__", "__array__", "__slots__"}
@@ -31,7 +33,9 @@ def proxy(kind: type) -> type[Proxy]:
     members = {name: _member(kind, name, module) for name in dir(kind) if name not in skipped}
     members |= {name: _member(kind, name, module) for name in _TEXT if name in vars(kind)}
     if kind is numpy.nditer:
-        members["__next__"] = _next
+        methods = {name for name in members if inspect.isroutine(getattr(kind, name))}
+        members |= {name: _asking(name, members[name]) for name in methods}
+        members |= {"__next__": _next, "__way__": COMPUTED}
     if kind.__name__ == "NpzFile":
         members["__getitem__"] = _opening(members["__getitem__"])
     members |= {"__init__": _init(kind, module), "__doc__": kind.__doc__, "__module__": module}
@@ -66,8 +70,8 @@ def _init(kind: type, module: str) -> Any:
         make = _reading(make)
 
     def init(self: Proxy, *args: Any, **kwargs: Any) -> None:
-        made = make(*args, **kwargs)
-        object.__setattr__(self, "_numpy", made._numpy)
+        made = reading(*args, **kwargs) if kind is numpy.nditer and core.ranks() > 1 else None
+        object.__setattr__(self, "_numpy", made or make(*args, **kwargs)._numpy)
 
     init.__dict__["__wrapped__"] = inspect.getattr_static(kind, "__init__")
     return init
@@ -82,6 +86,21 @@ def _reading(make: Callable[..., Any]) -> Callable[..., Any]:
         return make(*args, **kwargs)
 
     return call
+
+
+def _asking(name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of iterators, of which those that read pieces have some of their own."""
+
+    def call(self: Any, *args: Any) -> Any:
+        if not isinstance(self._numpy, Reading):
+            return otherwise(self, *args)
+        if name in vars(Reading):
+            found = getattr(self._numpy, name)(*args)
+            return self if found is self._numpy else _wrapped(found)
+        object.__setattr__(self, "_numpy", self._numpy.whole())
+        return otherwise(self, *args)
+
+    return dressed(call, otherwise, otherwise.__module__)
 
 
 def _next(self: Any) -> Any:
@@ -102,6 +121,8 @@ def _opening(otherwise: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wrapped(value: Any) -> Any:
+    if not isinstance(value, numpy.ndarray):
+        return value
     return core.wrap(value)
 
 

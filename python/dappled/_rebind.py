@@ -31,7 +31,7 @@ from dappled._array import core, ufuncs
 from dappled._converter import ArrayConverter
 from dappled._fallback import adopt, dressed, shadow
 from dappled._line import called_by_user
-from dappled._tables import FOREIGN
+from dappled._tables import DESCRIBING, FOREIGN
 
 _made: dict[Any, Any] = {}
 # Quick ways that may be refused: then NumPy goes on with what need not be in one place.
@@ -138,6 +138,8 @@ def _function(value: Any) -> Any:
         return getattr(import_module("dappled"), name)
     if value in _behind(getattr(numpy.linalg, name, None)):
         return getattr(import_module("dappled.linalg"), name)
+    if name in DESCRIBING:
+        return adopt(value)
     return rebound(value) if name else value
 
 

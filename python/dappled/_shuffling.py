@@ -8,14 +8,13 @@ from typing import Any
 import numpy
 
 from dappled import _rows
-from dappled._array import core, is_native
+from dappled._array import core, ndarray
 from dappled._chunks import CHUNK
-from dappled._creation import asarray
 from dappled._crossing import Proxy
 from dappled._fallback import dressed
 from dappled._piecewise import in_pieces
-from dappled._searching import searchsorted
 from dappled._tables import PIECEWISE
+from dappled._weighing import weighed
 
 Function = Callable[..., Any]
 
@@ -30,8 +29,9 @@ def ordering(function: Function, otherwise: Function, module: str) -> Function:
         first, *given = args if is_method else (bound, *args)
         theirs = first._numpy if isinstance(first, Proxy) else first
         found = NotImplemented
-        if function.__name__ == "choice" and in_pieces(kwargs.get("p")):
-            found = _weighed(theirs, *given, **kwargs)
+        weights = kwargs.get("p", given[3] if len(given) > 3 else None)
+        if function.__name__ == "choice" and in_pieces(weights):
+            found = weighed(theirs, *given, **kwargs)
         kept = arrange is _shuffle and given and not getattr(given[0], "_writeable", True)
         if found is NotImplemented and given and not kept and _is_ordered(theirs, given, kwargs):
             found = arrange(theirs, *given, **kwargs)
@@ -71,14 +71,27 @@ def _choice(generator: Any, a: Any, *args: Any, axis: int = 0, **kwargs: Any) ->
 
 def _permuted(generator: Any, x: Any, axis: Any = None, *, out: Any = None) -> Any:
     """Each line in an order of its own; all elements in one, if no axis is said."""
-    if out is not None or not x.flags.c_contiguous:
+    if not (x if out is None else out).flags.c_contiguous or not _is_held(x, out):
         return NotImplemented
     if axis is None:
-        return x.reshape(-1)[_order(generator, x.size)].reshape(x.shape)
-    lines = numpy.moveaxis(x, axis, -1)
-    rows = lines.reshape(-1, lines.shape[-1])
-    made = numpy.take_along_axis(rows, _orders(generator, rows.shape), 1)
-    return numpy.moveaxis(made.reshape(lines.shape), -1, axis).copy()
+        made = x.reshape(-1)[_order(generator, x.size)].reshape(x.shape)
+    else:
+        lines = numpy.moveaxis(x, axis, -1)
+        rows = lines.reshape(-1, lines.shape[-1])
+        taken = numpy.take_along_axis(rows, _orders(generator, rows.shape), 1)
+        made = numpy.moveaxis(taken.reshape(lines.shape), -1, axis)
+    if out is None:
+        return made if axis is None else made.copy()
+    out[...] = made
+    return out
+
+
+def _is_held(x: Any, out: Any) -> bool:
+    """Whether an array may be written with the elements of another, as NumPy has it here."""
+    if out is None:
+        return True
+    known = isinstance(out, ndarray) and out._writeable and out.shape == x.shape
+    return known and numpy.can_cast(x.dtype, out.dtype, "safe")
 
 
 def _orders(generator: Any, shape: tuple[int, int]) -> Any:
@@ -94,27 +107,6 @@ def _orders(generator: Any, shape: tuple[int, int]) -> Any:
         if low < high:
             own[low - first : high - first] = orders[low - start : high - start]
     return _rows.from_rows(own, count)
-
-
-def _weighed(
-    generator: Any, a: Any, size: Any = None, replace: Any = True, p: Any = None, axis: int = 0
-) -> Any:
-    """`choice` by weights in pieces: NumPy's steps over ours; NotImplemented where it refuses."""
-    from dappled._drawing import of_random  # which needs this
-
-    if not replace or p.ndim != 1 or not is_native(p.dtype) or p.dtype.kind == "c":
-        return NotImplemented
-    length = a if isinstance(a, int) else numpy.shape(a)[axis] if numpy.ndim(a) else None
-    rounding = numpy.sqrt(numpy.finfo(p.dtype if p.dtype.kind == "f" else float).eps)
-    if length != p.size or not (p >= 0).all() or not abs(p.sum() - 1) <= rounding:
-        return NotImplemented
-    below = p.astype(float).cumsum()
-    below /= below[-1]
-    new = isinstance(generator, numpy.random.Generator)
-    draw = numpy.random.Generator.random if new else numpy.random.RandomState.random_sample
-    chosen = searchsorted(below, of_random(draw, "dappled.random")(generator, size), "right")
-    chosen = int(chosen) if size is None else chosen
-    return chosen if isinstance(a, int) else numpy.take(asarray(a), chosen, axis=axis)
 
 
 ORDERING: dict[str, Function] = {

@@ -21,8 +21,8 @@ from dappled._piecewise import applied, in_pieces
 from dappled._rebind import rebound, rewrapped
 from dappled._ufuncs import OURS, array_ufunc, call, called
 
-__all__ = ["OURS", "array_ufunc", "attribute", "call", "canonical", "getitem", "in_place", "item", "method"]
-__all__ += ["set_attribute", "setitem", "ufunc"]
+__all__ = ["OURS", "array_ufunc", "attribute", "call", "canonical", "getitem", "in_place", "item"]
+__all__ += ["method", "set_attribute", "setitem", "ufunc"]
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {

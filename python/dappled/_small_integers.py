@@ -48,8 +48,11 @@ def _words(draw: Any, count: int) -> Any:
 
 def _table(span: int, itemsize: int, masked: bool) -> tuple[Any, Any]:
     """What each part of a word gives above the least integer, and whether it is taken."""
-    bits = 8 * itemsize
-    parts = numpy.arange(1 << bits, dtype="u8")
+    return made_of(numpy.arange(1 << 8 * itemsize, dtype="u8"), span, 8 * itemsize, masked)
+
+
+def made_of(parts: Any, span: int, bits: int, masked: bool) -> tuple[Any, Any]:
+    """The same of some parts, of so many bits each."""
     if span == (1 << bits) - 1:
         return parts, numpy.ones(len(parts), bool)
     if masked:  # the legacy way: the bits that matter, if they are not too many

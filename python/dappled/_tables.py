@@ -53,7 +53,7 @@ VIEWS = _words(
 DESCRIBING = _words(
     """
     can_cast common_type einsum_path iscomplexobj isrealobj iterable min_scalar_type
-    ndim result_type shape size isscalar
+    ndim result_type shape size isscalar _parse_input_dimensions
     """
 )
 
@@ -117,7 +117,7 @@ REBOUND_ON_RANKS = _words(
     histogram_bin_edges indices intersect1d isin ix_ kaiser linalg.cond linalg.cross
     linalg.diagonal linalg.matmul linalg.matrix_power linalg.matrix_rank
     linalg.matrix_transpose linalg.outer
-    linalg.tensordot linalg.trace linalg.vecdot
+    linalg.tensordot linalg.tensorinv linalg.trace linalg.vecdot
     linspace logspace mask_indices nanargmax nanargmin nanpercentile nanquantile pad
     polyfit polynomial.chebyshev.chebval polynomial.chebyshev.chebval2d
     polynomial.chebyshev.chebval3d polynomial.hermite.hermval polynomial.hermite.hermval2d

@@ -13,9 +13,10 @@ from typing import Any
 import numpy
 
 from dappled import _rows
-from dappled._array import core, empty, into, is_moved, ndarray
+from dappled._array import core, empty, few, into, is_moved, ndarray
 from dappled._creation import asarray
 from dappled._large import is_large
+from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
 from dappled._threads import plain, unwritten
@@ -67,9 +68,9 @@ def _numbers(indices: Any) -> Any:
     return numbers if numbers.dtype.kind in "iu" else None
 
 
-def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
+def _take(a: Any, indices: Any, axis: Any, mode: Any) -> Any:
     on_ranks = core.ranks() > 1 and any(map(in_pieces, (a, indices)))
-    if not (on_ranks or is_large(indices)) or out is not None or not isinstance(a, ndarray):
+    if not (on_ranks or is_large(indices)) or not isinstance(a, ndarray):
         return NotImplemented
     numbers, row = _numbers(indices), a.reshape(-1) if axis is None else a
     at = _axis(row, 0 if axis is None else axis)
@@ -89,8 +90,16 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "
     return found.copy() if at else found
 
 
+def _is_cast(a: Any, out: Any) -> bool:
+    """Whether elements may become those of another dtype, if NumPy does not refuse that."""
+    return core.ranks() > 1 and isinstance(a, ndarray) and isinstance(out, ndarray)
+
+
 def _take_into(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
-    return into(_take(a, indices, axis, None, mode), out)
+    if casts := _is_cast(a, out):
+        at = few(asarray(indices)).astype(int)
+        called_by_user(numpy.take, few(a), at, axis, few(out), mode)  # which NumPy may refuse
+    return into(_take(a, indices, axis, mode), out, casts)
 
 
 take = native(numpy.take)(_take_into)
@@ -167,9 +176,9 @@ def _check_cast(dtype: Any, values: Any) -> None:
     numpy.putmask(numpy.zeros(1, dtype), [False], like)
 
 
-def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+def _compress(condition: Any, a: Any, axis: Any) -> Any:
     on_ranks = core.ranks() > 1 and any(map(in_pieces, (condition, a)))
-    if not (on_ranks or is_large(a)) or out is not None or not isinstance(a, ndarray):
+    if not (on_ranks or is_large(a)) or not isinstance(a, ndarray):
         return NotImplemented
     mask = asarray(condition)
     if mask.ndim != 1:
@@ -180,12 +189,18 @@ def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     return take(a, numbers, axis)
 
 
-compress = native(numpy.compress)(_compress)
+def _compress_into(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    if casts := _is_cast(a, out):
+        called_by_user(numpy.compress, [True], few(a), axis, few(out))  # which NumPy may refuse
+    return into(_compress(condition, a, axis), out, casts)
 
 
-def _choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+compress = native(numpy.compress)(_compress_into)
+
+
+def _choose(a: Any, choices: Any, mode: Any) -> Any:
     given = choices if isinstance(choices, list | tuple) else None
-    if core.ranks() == 1 or given is None or out is not None:
+    if core.ranks() == 1 or given is None:
         return NotImplemented
     if not any(map(in_pieces, (a, *given))):
         return NotImplemented
@@ -203,7 +218,7 @@ def _dtype(value: Any) -> Any:
 
 
 def _choose_into(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
-    return into(_choose(a, choices, None, mode), out)
+    return into(_choose(a, choices, mode), out, casts=True)
 
 
 choose = native(numpy.choose)(_choose_into)
@@ -233,7 +248,7 @@ def _method(name: str, ours: Callable[..., Any]) -> Any:
 
 
 def _compress_method(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
-    return _compress(condition, self, axis, out)
+    return _compress_into(condition, self, axis, out)
 
 
 METHODS = {

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy
-
-from dappled._keys import is_basic
+from dappled._keys import is_basic, is_truth
 
 
 def seen(array: Any, key: Any) -> Any:
     """What such a key selects, as a view; None if it is another, or has numbers beside it."""
     keys = list(key) if type(key) is tuple else [key]
-    places = [place for place, one in enumerate(keys) if isinstance(one, bool | numpy.bool)]
-    rest = [one for one in keys if not isinstance(one, bool | numpy.bool)]
+    places = [place for place, one in enumerate(keys) if is_truth(one)]
+    rest = [one for one in keys if not is_truth(one)]
     if len(places) != 1 or not all(is_basic(one) and not isinstance(one, int) for one in rest):
         return None
     (place,) = places

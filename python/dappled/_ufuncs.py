@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_native, ufuncs
+from dappled._array import core, few, is_native, ufuncs
 from dappled._creation import asarray
 from dappled._crossing import Crossing
-from dappled._folding import accumulated, parted, reduced
+from dappled._folding import accumulated, reduced
 from dappled._indexing import at
 from dappled._line import called_by_user
-from dappled._piecewise import piecewise
+from dappled._piecewise import in_pieces, piecewise
 from dappled._products import GENERALISED
+from dappled._segments import parted
 from dappled._tables import COMPUTED, PIECEWISE
 
 OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
@@ -169,15 +170,44 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
     if method == "__call__":
         return _in_pieces(function, args, kwargs)
     if method == "reduce" and len(args) == 1:
-        return reduced(function, args[0], kwargs)
+        return _reduced(function, args[0], kwargs)
     if method == "accumulate" and len(args) == 1:
         return accumulated(function, args[0], kwargs)
-    if method == "reduceat" and len(args) >= 2:
+    if method == "reduceat" and 2 <= len(args) <= 5 and in_pieces(args[0]):
         named = dict(zip(("axis", "dtype", "out"), args[2:], strict=False)) | kwargs
-        return parted(function, args[0], args[1], named)
+        return _parted(function, args[0], args[1], **named)
     if method == "at" and not kwargs and len(args) == function.nin + 1:
         return at(function, *args)
     return NotImplemented
+
+
+def _reduced(function: Any, array: Any, options: dict[str, Any]) -> Any:
+    out = options.get("out")
+    if not isinstance(out, core.ndarray) or not in_pieces(array):
+        return reduced(function, array, options)
+    kind = _folded_in(function, array, options.get("dtype"), out)
+    try:
+        return _written(reduced(function, array, {**options, "dtype": kind, "out": None}), out)
+    except TypeError:  # NumPy has words for it, in which there is an `out`
+        return NotImplemented
+
+
+def _parted(
+    function: Any, array: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    kind = _folded_in(function, array, dtype, target)
+    return _written(parted(function, array, indices, axis, kind), target)
+
+
+def _written(made: Any, target: Any) -> Any:
+    """What was made, in an array if there is one; NotImplemented if that does not fit."""
+    if made is NotImplemented or target is None:
+        return made
+    if not (isinstance(made, core.ndarray) and _fits(made, target)):
+        return NotImplemented
+    target[...] = made
+    return target
 
 
 def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -203,6 +233,7 @@ def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if made is NotImplemented or target is None:
         return made
     if not (isinstance(made, core.ndarray) and _fits(made, target)):
+        called_by_user(function, *map(few, args), out=few(target))  # which NumPy may refuse
         return NotImplemented
     target[...] = made
     return target

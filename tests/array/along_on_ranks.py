@@ -26,6 +26,29 @@ CALLS = {
     "another array": lambda xp, a: xp.apply_along_axis(lambda row: (a.sum() + row).sum(), 0, a),
     "over axes": lambda xp, a: xp.apply_over_axes(xp.sum, a, [0, 1]),
     "vectorize": lambda xp, a: xp.vectorize(lambda x, y: x + y)(a, 2.0),
+    "signature": lambda xp, a: xp.vectorize(lambda r: r.sum(), signature="(n)->()")(a),
+    "signature matrices": lambda xp, a: xp.vectorize(
+        lambda r, x: xp.outer(r[:2], r[:2]) * x, signature="(n),()->(k,k)"
+    )(a.T, a[0]),
+    "signature texts": lambda xp, a: xp.vectorize(
+        lambda r: str(int(r[0])) + "abc", signature="(n)->()"
+    )(a),
+    "signature several": lambda xp, a: xp.vectorize(
+        lambda r: (r.max(), int(r[0])), signature="(n)->(),()"
+    )(a)[1],
+    "signature error": lambda xp, a: xp.vectorize(lambda r: [1][int(r[0])], signature="(n)->()")(a),
+    "signature lengths": lambda xp, a: xp.vectorize(
+        lambda r: r[: int(r[0]) + 9], signature="(n)->(k)"
+    )(a),
+    "signature number of outputs": lambda xp, a: xp.vectorize(
+        lambda r: (1, 2) if r[0] > 0 else 3, signature="(n)->()"
+    )(a),
+    "signature another array": lambda xp, a: xp.vectorize(
+        lambda r: r.max() + a.sum(), signature="(n)->()"
+    )(a),
+    "signature more than a row": lambda xp, a: xp.vectorize(
+        lambda r: r + xp.ones(10**5).sum(), signature="(n)->(n)"
+    )(a),
     "nanmedian": lambda xp, a: xp.nanmedian(xp.where(a == 3, numpy.nan, a)),
     "nanmedian rows": lambda xp, a: xp.nanmedian(xp.where(a == 3, numpy.nan, a), axis=1),
     "nanmedian kept": lambda xp, a: xp.nanmedian(a, axis=-2, keepdims=True),

@@ -79,6 +79,7 @@ ELSEWHERE = {
     "files_on_ranks.py": """
         fromfile load loadtxt save savetxt savez savez_compressed ndarray.tofile
     """,
+    "pieces_nditer.py": "nditer",
 }
 
 SAMPLES = {
@@ -246,6 +247,12 @@ SAMPLES = {
     "vdot": lambda np, a: np.vdot(a, a),
     "vecdot": lambda np, a: np.vecdot(a, a[::-1]),
     "vecmat": lambda np, a: np.vecmat(a[:, 0], a),
+    "busday_count": lambda np, a: np.busday_count(a.astype("M8[D]"), "1971-03-04"),
+    "busday_offset": lambda np, a: np.busday_offset(a.astype("M8[D]"), 2, "forward"),
+    "is_busday": lambda np, a: np.is_busday(a.astype("M8[D]")),
+    "linalg.tensorinv": lambda np, a: np.linalg.tensorinv(
+        (a[:42] + 99 * np.eye(42)).reshape(6, 7, 42)
+    ),
     "vectorize": lambda np, a: np.vectorize(lambda x: x + 1)(a),
     "vsplit": lambda np, a: np.vsplit(a, [7, 50]),
     "where": lambda np, a: np.where(a > 3, a, -a),

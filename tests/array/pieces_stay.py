@@ -5,6 +5,11 @@ import sys
 
 import dappled as np
 import numpy
+from pieces_bits import BITS, POLYNOMIALS
+from pieces_fft import FFT
+from pieces_nditer import NDITER
+from pieces_out import OUT
+from pieces_reduceat import REDUCEAT
 from pieces_tables import (
     ALGEBRA,
     ALONG,
@@ -19,7 +24,11 @@ from pieces_tables import (
     WRONG,
     raised,
 )
+from pieces_truths import TRUTHS
+from pieces_vectorize import VECTORIZE
+from pieces_writing import DATES, WRITING
 
+RARE = BITS | DATES | OUT | POLYNOMIALS | REDUCEAT | TRUTHS | VECTORIZE | WRITING
 LAYOUTS = ["bb", "bn", "nb", "cn", "cb"]
 
 
@@ -81,19 +90,28 @@ def laid_out(values, layout):
     return np.asarray(values, dist=layout)
 
 
-def layouts(number):
-    """All of them; on many ranks two in turn, unless everything is asked for."""
-    if np.comm.size < 7 or os.environ.get("DAPPLED_TEST_ALL"):
+def layouts(number, rare=False):
+    """All of them; of what is rare, and on many ranks, two in turn, unless all is asked for."""
+    if (np.comm.size < 7 and not rare) or os.environ.get("DAPPLED_TEST_ALL"):
         return LAYOUTS
     return [LAYOUTS[(number + more) % len(LAYOUTS)] for more in (0, 2)]
 
 
 def shaping(names):
-    for number, (name, program) in enumerate((SHAPING | INDEXING | SORTING).items()):
-        for layout in layouts(number):
+    for number, (name, program) in enumerate((SHAPING | INDEXING | SORTING | RARE).items()):
+        for layout in layouts(number, name in RARE):
             if not names or name in names:
                 a = laid_out(VALUES, layout)
                 yield differences(f"{name} {layout}", program, [a], VALUES.nbytes // 8)
+
+
+def iterating(names):
+    """All elements come to all ranks at last, but not at once."""
+    for number, (name, program) in enumerate(NDITER.items()):
+        for layout in layouts(number, rare=True):
+            if not names or name in names:
+                a = laid_out(VALUES[:9], layout)
+                yield differences(f"{name} {layout}", program, [a], 10 * VALUES.nbytes)
 
 
 def errors(names):
@@ -108,7 +126,7 @@ def errors(names):
 
 
 def transforms(names):
-    for number, (name, program) in enumerate(TRANSFORMS.items()):
+    for number, (name, program) in enumerate((TRANSFORMS | FFT).items()):
         for layout in layouts(number):
             if not names or name in names:
                 a = laid_out(VALUES, layout)
@@ -169,7 +187,7 @@ def placed(name, program, layout):
 
 
 def main(names):
-    tables = creating, shaping, errors, products, transforms, algebra
+    tables = creating, shaping, iterating, errors, products, transforms, algebra
     wrong = [text for table in tables for found in table(names) for text in found]
     if np.comm.rank == 0:
         print(*wrong[:60], f"{len(wrong)} differences", sep="\n")
