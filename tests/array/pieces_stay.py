@@ -5,22 +5,21 @@ import sys
 
 import dappled as np
 import numpy
-from pieces_tables import (
-    ALGEBRA,
-    ALONG,
-    CREATING,
-    CUBES,
-    INDEXING,
-    PRODUCTS,
-    SHAPING,
-    SORTING,
-    TRANSFORMS,
-    VALUES,
-    WRONG,
-    raised,
-)
+from pieces_algebra import ALGEBRA
+from pieces_calculating import CALCULATING
+from pieces_counting import COUNTING
+from pieces_creating import ALONG, CREATING, CUBES
+from pieces_indexing import INDEXING
+from pieces_products import PRODUCTS
+from pieces_shaping import SHAPING
+from pieces_sorting import SORTING
+from pieces_transforms import TRANSFORMS
+from pieces_values import VALUES, raised
+from pieces_wrong import WRONG
 
 LAYOUTS = ["bb", "bn", "nb", "cn", "cb"]
+# Programs of one array, each table a family of them.
+OF_ONE = [SHAPING, CALCULATING, INDEXING, SORTING, COUNTING]
 
 
 def flat(results):
@@ -88,8 +87,10 @@ def layouts(number):
     return [LAYOUTS[(number + more) % len(LAYOUTS)] for more in (0, 2)]
 
 
-def shaping(names):
-    for number, (name, program) in enumerate((SHAPING | INDEXING | SORTING).items()):
+def of_one(names):
+    # Not merged: a name may be in several tables.
+    programs = [item for table in OF_ONE for item in table.items()]
+    for number, (name, program) in enumerate(programs):
         for layout in layouts(number):
             if not names or name in names:
                 a = laid_out(VALUES, layout)
@@ -169,7 +170,7 @@ def placed(name, program, layout):
 
 
 def main(names):
-    tables = creating, shaping, errors, products, transforms, algebra
+    tables = creating, of_one, errors, products, transforms, algebra
     wrong = [text for table in tables for found in table(names) for text in found]
     if np.comm.rank == 0:
         print(*wrong[:60], f"{len(wrong)} differences", sep="\n")
