@@ -89,6 +89,8 @@ def histogramdd(
     columns = sample if isinstance(sample, list | tuple) else (sample,)
     if core.ranks() == 1 or not any(map(in_pieces, columns)):
         return NotImplemented
+    if columns is sample and len({numpy.shape(column)[1:] for column in columns} | {()}) > 1:
+        return NotImplemented  # columns of several axes, which NumPy refuses
     points = sample if isinstance(sample, ndarray) else _points(columns)
     return rebound(numpy.histogramdd)(points, bins, range, density, weights)
 

@@ -92,7 +92,7 @@ def unlike(values, kind):
     """An array of NumPy's that on every rank has something else in bytes that mean nothing."""
     made = numpy.array(values, kind)
     if kind == "g" and numpy.finfo(kind).nmant == 63:
-        made.view("u1").reshape(-1, made.itemsize)[:, 10:] = np.comm.rank + 1
+        made.reshape(-1).view("u1").reshape(-1, made.itemsize)[:, 10:] = np.comm.rank + 1
     return made
 
 
@@ -106,3 +106,17 @@ def test_bytes_without_meaning_are_not_compared():
         each[[1, 2], [3, 4]] = unlike([1, 2], "g")
         each[0, 1:3] = unlike([3], "g")
     assert a.tolist() == expected.tolist()
+
+
+def test_what_is_real_has_zeros_for_an_imaginary_part():
+    for name in ("long", "swapped"):
+        numpy.full((3, 4), 7, ITEMS[name].dtype)  # whose memory NumPy hands out again
+        found = np.array(ITEMS[name]).imag
+        assert found.tolist() == [[0] * 4] * 3 and not found.flags.writeable
+
+
+def test_arrays_with_bytes_without_meaning_are_made_alike():
+    for shape in [(), (1,), (1, 1, 1), (2, 2)]:
+        a = np.array(unlike(numpy.ones(shape), "g"))
+        b = np.median(np.asarray(unlike(numpy.ones((2, *shape)), "g")), keepdims=True)
+        assert (a + b).sum() == 2 * a.size, "and ranks did not diverge"

@@ -2,6 +2,7 @@
 
 import dappled as np
 import features_items
+import features_orders
 import features_piecewise
 import features_places
 import features_ranks
@@ -13,6 +14,7 @@ FAMILIES = [
     features_ranks,
     features_places,
     features_items,
+    features_orders,
 ]
 
 

@@ -3,6 +3,22 @@
 from pieces_values import MANY
 
 WRONG = {
+    "set mask of planes": lambda np, a: a.__setitem__(a > 3, np.ones((2, 2))),
+    "put value": lambda np, a: np.put(a.astype("u1"), [0, 1], [1, -1]),
+    "put complex": lambda np, a: a.put([0], 1j),
+    "flat value": lambda np, a: a.flat.__setitem__(3, 1j),
+    "flat values": lambda np, a: a.flat.__setitem__([3, 4], 1j),
+    "copyto casting": lambda np, a: np.copyto(a, np.asarray(3), "no"),
+    "copyto scalar casting": lambda np, a: np.copyto(a, 3, "equiv"),
+    "ufunc casting": lambda np, a: np.sqrt(a.astype("i4"), out=a, casting="no"),
+    "ufunc casting of two": lambda np, a: np.add(a, a[0].astype("f4"), out=a, casting="equiv"),
+    "digitize complex": lambda np, a: np.digitize(a, a[0] * 1j),
+    "digitize wide": lambda np, a: np.digitize(a, np.sort(a[0]).astype("g")),
+    "interp complex": lambda np, a: np.interp(a + 1j, [0, 1], [2, 3]),
+    "interp complex points": lambda np, a: np.interp(a[0], a[0] * 1j, a[0]),
+    "histogramdd of planes": lambda np, a: np.histogramdd([a, a], 3),
+    "permutation axis": lambda np, a: np.random.default_rng(3).permutation(a, 2),
+    "element of wide": lambda np, a: a.astype("g").__setitem__((0, 0), a[0]),
     "number": lambda np, a: a[[0, 60]],
     "second number": lambda np, a: a[[0, 1], [0, -43]],
     "ours": lambda np, a: a.reshape(-1)[np.arange(3000)],
