@@ -108,6 +108,8 @@ def _points(columns: Any) -> Any:
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
+    if weights is not None and numpy.shape(weights) != numpy.shape(a):
+        return NotImplemented  # which NumPy refuses
     spread = core.ranks() > 1 and in_pieces(a)
     if in_pieces(bins) and range is None and numpy.size(a):
         return between(a, bins, density, weights)

@@ -35,7 +35,7 @@ SHOWN = int(os.environ.get("DAPPLED_TEST_SHOWN", "5"))
 def difference(seed, length, family=None, agreed=lambda found: [found]):
     """Runs one program; None if ours did what NumPy's did, else the steps until it did not.
 
-    Steps are of all families, or half of them of one. `agreed` brings together what was found on
+    Half of the steps are basic, half are of a family. `agreed` brings together what was found on
     every rank, so that all of them stop at the same step.
     """
     chance, history, found = random.Random(seed), [], []
@@ -48,6 +48,8 @@ def difference(seed, length, family=None, agreed=lambda found: [found]):
                 pairs.append(made(chance))
             found = agreed(taken(chance, chance.choice(steps), pairs, history))
             pairs = pairs[-KEPT:]
+        if not any(found):
+            found = agreed(changed(pairs, range(len(pairs))))
     if not any(found):
         return None
     ranks = [rank for rank, text in enumerate(found) if text]
@@ -87,12 +89,21 @@ def taken(chance, steps, pairs, history):
     )
     shapes = [(pairs[at][0].shape, str(pairs[at][0].dtype), lies(pairs[at][1])) for at in which]
     history.append(f"  {name} of {which} {shapes}: {draws[0]}")
-    wrong = unlike(theirs, ours)
-    for at, pair in enumerate(pairs):
-        wrong = wrong or ((text := unlike(*pair)) and f"array {at}: {text}")
-    if not wrong:
-        pairs += new_ones(theirs, ours, pairs)
-    return wrong or None
+    if wrong := unlike(theirs, ours):
+        return wrong
+    new = new_ones(theirs, ours, pairs)
+    # What was asked for its result has changed no other array; in the end all are compared.
+    wrong = changed(pairs, which if new else range(len(pairs)))
+    pairs += new
+    return wrong
+
+
+def changed(pairs, which):
+    """What is different in some of the arrays, if anything is."""
+    for at in which:
+        if text := unlike(*pairs[at]):
+            return f"array {at}: {text}"
+    return None
 
 
 def lies(array):

@@ -22,7 +22,7 @@ FIELDS = ("value", "written", "raised", "shared")
 # NumPy writes element by element into memory that an array in pieces does not have; and of an error
 # of casting has different texts for arrays of different sizes.
 UNLIKE = {"nditer", "items nditer", "two items logical_xor"}
-PROGRAMS, LENGTH = 30, 20
+PROGRAMS, LENGTH = 42, 20
 
 
 def main(part, parts, names):

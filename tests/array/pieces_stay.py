@@ -122,7 +122,7 @@ def algebra(names):
     square = part + numpy.diag(numpy.arange(42)) + 1e-3
     for number, (name, program) in enumerate(ALGEBRA.items()):
         for place, layout in enumerate(LAYOUTS):
-            if not names or name in names:
+            if layout in layouts(number) and (not names or name in names):
                 turn = 1 + 1j * ((place + number) % 3 == 2)
                 tall = VALUES.reshape(-1, 6) * turn + numpy.arange(6)
                 skewed = definite + turn.imag * 1j * (
@@ -137,7 +137,7 @@ def products(names):
     for number, (name, program) in enumerate(PRODUCTS.items()):
         for place, layout in enumerate(LAYOUTS):
             kind = kinds[(number + place) % len(kinds)]
-            if not names or name in names:
+            if layout in layouts(number) and (not names or name in names):
                 a = laid_out((VALUES % 5).astype(kind), layout)
                 b = laid_out((VALUES % 3).astype(kind).T, LAYOUTS[(place + number) % 5])
                 yield differences(f"{name} {layout} {kind}", program, [a, b], VALUES.nbytes // 8)

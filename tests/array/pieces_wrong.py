@@ -17,6 +17,7 @@ WRONG = {
     "interp complex": lambda np, a: np.interp(a + 1j, [0, 1], [2, 3]),
     "interp complex points": lambda np, a: np.interp(a[0], a[0] * 1j, a[0]),
     "histogramdd of planes": lambda np, a: np.histogramdd([a, a], 3),
+    "histogram weights of a shape": lambda np, a: np.histogram(a, 3, weights=a.reshape(-1)),
     "permutation axis": lambda np, a: np.random.default_rng(3).permutation(a, 2),
     "element of wide": lambda np, a: a.astype("g").__setitem__((0, 0), a[0]),
     "number": lambda np, a: a[[0, 60]],
