@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, few, into, is_moved, is_native, ndarray
+from dappled._array import core, few, into, is_moved, is_native, ndarray, wrapped
 from dappled._comm import local
 from dappled._folding import along, axes_of
 from dappled._line import called_by_user
@@ -69,7 +69,7 @@ def _row(act: Callable[[Any], Any], row: Any, first: Any) -> Any:
     """What the function gives for a row of ours, as NumPy's: in the dtype of the first, as NumPy
     has it; what has several axes, as one.
     """
-    found = act(core.wrap(row))
+    found = act(wrapped(row))
     theirs = core.unwrap(found) if isinstance(found, ndarray) else numpy.asarray(found)
     made = numpy.empty_like(first)
     made[...] = theirs.astype(first.dtype)  # which may have another shape, or not fit
@@ -89,7 +89,7 @@ def nanmedian(
         return NotImplemented
     if axis is None or a.ndim == 1:
         found = called_by_user(_median_of_all, a, axis, out, keepdims=keeps)
-        return core.wrap(found) if type(found) is numpy.ndarray else found
+        return wrapped(found) if type(found) is numpy.ndarray else found
     axes = axes_of(a, axis)
     if not axes or len(axes) == a.ndim:
         return NotImplemented

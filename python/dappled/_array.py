@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from dappled import _core
+from dappled._order import memory_order, turned
 from dappled._tables import NATIVE_CODES
 
 core: Any = _core
@@ -36,6 +37,14 @@ def canonical(values: Any) -> Any:
     raw = values.copy(order="C").reshape(-1).view("u1").reshape(-1, numpy.dtype("g").itemsize)
     raw[:, 10:] = 0
     return raw.reshape(-1).view(values.dtype).reshape(values.shape)
+
+
+def wrapped(values: Any, fresh: bool = False) -> Any:
+    """An array of NumPy's as ours: where that is a copy its axes lie in memory as they did."""
+    if core.ranks() == 1 or not is_moved(values.dtype):
+        return core.wrap(values, fresh)
+    axes = memory_order(values, values.ndim, "K")
+    return turned(core.wrap(values.transpose(axes), fresh), axes)
 
 
 def is_native(dtype: numpy.dtype[Any]) -> bool:

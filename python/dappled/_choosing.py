@@ -61,15 +61,20 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     return None
 
 
+# Rules of casting that let through whatever is safe.
+_LENIENT = ("safe", "same_kind", "unsafe")
+
+
 def _is_plain(dst: Any, src: Any, casting: str) -> bool:
     """Whether all of `src` can be cast without a word, by its dtype alone."""
-    if type(src) in _SCALARS:
+    if type(src) in _SCALARS and casting in _LENIENT:
         kinds = NATIVE_KINDS if casting == "unsafe" else "fc"
         return type(src) is not complex and dst.dtype.kind in kinds
     if not isinstance(src, ndarray | numpy.ndarray | numpy.generic):
         return False
     return fits(src.shape, dst.shape) and (
-        src.dtype == dst.dtype or (src.ndim == 0 and numpy.can_cast(src.dtype, dst.dtype))
+        src.dtype == dst.dtype
+        or (src.ndim == 0 and casting in _LENIENT and numpy.can_cast(src.dtype, dst.dtype))
     )
 
 

@@ -89,6 +89,8 @@ def histogramdd(
     columns = sample if isinstance(sample, list | tuple) else (sample,)
     if core.ranks() == 1 or not any(map(in_pieces, columns)):
         return NotImplemented
+    if columns is sample and len({numpy.shape(column)[1:] for column in columns} | {()}) > 1:
+        return NotImplemented  # columns of several axes, which NumPy refuses
     points = sample if isinstance(sample, ndarray) else _points(columns)
     return rebound(numpy.histogramdd)(points, bins, range, density, weights)
 
@@ -106,6 +108,8 @@ def _points(columns: Any) -> Any:
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
+    if weights is not None and numpy.shape(weights) != numpy.shape(a):
+        return NotImplemented  # which NumPy refuses
     spread = core.ranks() > 1 and in_pieces(a)
     if in_pieces(bins) and numpy.size(a):  # of which the range says nothing
         return between(a, bins, density, weights)

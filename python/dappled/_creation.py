@@ -14,8 +14,9 @@ from dappled._array import empty as empty_array
 from dappled._array import full as full_array
 from dappled._crossing import Crossing, Proxy
 from dappled._native import native
+from dappled._order import memory_order
 from dappled._piecewise import in_pieces
-from dappled._views import memory_order, viewed
+from dappled._views import viewed
 
 NATIVE_KINDS = "biufc"  # dtypes that the core fills itself
 _ORDER_LIKE = ("K", "k", "A", "a", "C", "c", "F", "f")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_gathered, ndarray
+from dappled._array import core, is_gathered, ndarray, wrapped
 from dappled._comm import together
 from dappled._config import note_gather
 from dappled._tables import PROXIED
@@ -110,7 +110,7 @@ class Crossing:
         return self._pair(array, theirs)
 
     def _array_back(self, value: Any, alone: bool) -> Any:
-        made = core.wrap(value, alone)
+        made = wrapped(value, alone)
         # On several ranks that is a copy: what should be seen in an array that NumPy holds, as
         # a field of a structure, may not be written there.
         if core.ranks() > 1 and value.base is not None and made._held is None:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, few, into, is_native, ndarray, ufuncs
+from dappled._array import core, few, into, is_native, ndarray, ufuncs, wrapped
 from dappled._fallback import shadow
 from dappled._line import called_by_user
 from dappled._matmul import matmul
 from dappled._native import native
+from dappled._piecewise import in_pieces
 from dappled._products import ours
 
 _parse: Any = import_module("numpy._core.einsumfunc")._parse_einsum_input
@@ -24,11 +25,14 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if not kwargs.keys() <= {"casting", "dtype"} or len(operands) < 2 or order != "K":
         return NotImplemented
     by_lists = type(operands[0]) is not str
-    arrays = ours(*(operands[: len(operands) // 2 * 2 : 2] if by_lists else operands[1:]))
+    given = operands[: len(operands) // 2 * 2 : 2] if by_lists else operands[1:]
+    arrays = list(given) if _is_seen(given) else ours(*given)
     if arrays is None:
         return NotImplemented
     subscripts, result, _ = _parse(shadow(operands))
     labels = subscripts.split(",")
+    if set(result) != set(subscripts) and not any(map(in_pieces, arrays)):
+        return NotImplemented  # no view: what is summed
     if len(labels) != len(arrays) or any(map(_is_short, arrays, labels)):
         return NotImplemented
     sizes: dict[str, int] = {}
@@ -62,6 +66,12 @@ def _asked(
     return numpy.result_type(*kinds, *([] if written is None or optimize else [written.dtype]))
 
 
+def _is_seen(given: Any) -> bool:
+    """Whether a result may be a view of one whole array: of several ranks' NumPy's is a copy."""
+    one = core.ranks() > 1 and len(given) == 1 and isinstance(given[0], ndarray)
+    return one and is_native(given[0].dtype)
+
+
 def _of_many(arrays: list[Any], labels: list[str], result: str, sizes: dict[str, int]) -> Any:
     """Two at a time, in the order that NumPy finds best."""
     if len(arrays) > 2:
@@ -76,7 +86,7 @@ def _of_many(arrays: list[Any], labels: list[str], result: str, sizes: dict[str,
         made = _of_two(pair, names, kept, sizes)
         if made is NotImplemented or not labels:
             return made
-        arrays.append(made if isinstance(made, ndarray) else core.wrap(numpy.asarray(made)))
+        arrays.append(made if isinstance(made, ndarray) else wrapped(numpy.asarray(made)))
         labels.append(kept)
 
 
@@ -137,7 +147,7 @@ def _summed(array: Any, names: str, kept: str) -> tuple[Any, str]:
 def _of_one(array: Any, names: str, result: str) -> Any:
     seen, names = _without_repeats(array[...], names)
     found, names = _summed(seen, names, result)
-    return found.transpose([names.index(label) for label in result]) if result else found
+    return found.transpose([names.index(label) for label in result]) if result else found[()]
 
 
 def _of_two(arrays: list[Any], labels: list[str], result: str, sizes: dict[str, int]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, is_gathered
+from dappled._array import core, is_gathered, wrapped
 from dappled._comm import together
 from dappled._config import note_gather
 from dappled._tables import GATHERED
@@ -15,7 +15,7 @@ from dappled._tables import GATHERED
 
 def restored(values: Any) -> Any:
     """An array from its pickle."""
-    return core.wrap(values)
+    return wrapped(values)
 
 
 def _reduce(self: Any) -> Any:

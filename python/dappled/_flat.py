@@ -81,13 +81,23 @@ def write(base: Any, key: Any, value: Any) -> None:
     is_row = base.flags.c_contiguous
     row = base.reshape(-1, copy=not is_row)
     if not isinstance(value, ndarray):
-        value = core.wrap(numpy.asarray(value, base.dtype))
+        value = core.wrap(_taken(value, base.dtype, several))
     if value.ndim and value.size and several:
         value = numpy.resize(value, count)
         key = key.reshape(-1) if _is_array(key) else key
     row[key] = value if several else value.reshape(-1)[0]
     if not is_row:
         base[...] = row.reshape(base.shape)
+
+
+def _taken(value: Any, dtype: Any, several: bool) -> Any:
+    """A value in a dtype; what a single element does not take NumPy refuses in its own way."""
+    try:
+        return numpy.asarray(value, dtype)
+    except Exception as error:
+        if several:
+            raise
+        raise ValueError("Error setting single item of array.") from error
 
 
 class flatiter(Proxy):  # the name is NumPy's

@@ -146,8 +146,7 @@ def _check_number(value: Any, count: int) -> None:
     """Of what a mask of all elements chooses NumPy has its own words."""
     text = "NumPy boolean array indexing assignment "
     if value.ndim > 1:
-        text += "requires a 0 or 1-dimensional input, input has"
-        raise ValueError(f"{text} {value.ndim} dimensions")
+        numpy.zeros(1)[numpy.ones(1, bool)] = numpy.zeros((1,) * value.ndim)  # which it refuses
     if value.size not in (1, count):
         text += f"cannot assign {value.size} input values to the {count} output values"
         raise ValueError(f"{text} where the mask is true")

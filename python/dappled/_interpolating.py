@@ -27,6 +27,8 @@ _horner = rebound(numpy.polyval)
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
+    if "c" in (asarray(x).dtype.kind, asarray(xp).dtype.kind):
+        return NotImplemented  # which NumPy refuses
     if any(map(in_pieces, (xp, fp))):
         return _in_table(x, asarray(xp), asarray(fp), (left, right), period)
     if not in_pieces(x) or not is_native(x.dtype):

@@ -18,8 +18,9 @@ from dappled._array import empty as empty_array
 from dappled._broadcasting import fitted
 from dappled._line import called_by_user
 from dappled._native import native
+from dappled._order import memory_order, turned
 from dappled._piecewise import applied, in_pieces
-from dappled._views import getfield, memory_order, viewed
+from dappled._views import getfield, viewed
 
 
 def getitem(array: Any, key: Any) -> Any:
@@ -44,6 +45,8 @@ def write(target: Any, value: Any, is_element: bool = False) -> Any:
     if not target._items:  # a field that the core computes with
         target[...] = value
         return None
+    if is_element and isinstance(value, ndarray) and value.ndim:
+        numpy.zeros((), target.dtype)[()] = numpy.zeros(value.shape, value.dtype)  # mostly refused
     if not isinstance(value, ndarray):
         value = called_by_user(_made, value, target.dtype, is_element)
     elif value.dtype != target.dtype:
@@ -115,7 +118,7 @@ def astype(array: Any, dtype: Any, order: str = "K", **options: Any) -> Any:
         return part.astype(dtype, **options)
 
     made = applied(cast, (array.transpose(axes),), {})
-    return made if made is NotImplemented else _turned(made, axes)
+    return made if made is NotImplemented else turned(made, axes)
 
 
 @native(numpy.ndarray.byteswap, "dappled.ndarray")
@@ -143,13 +146,7 @@ MEMBERS = {"byteswap": byteswap, "setfield": setfield}
 def copy(array: Any, order: str = "C") -> Any:
     """A copy, its axes in the order that NumPy's letter means."""
     axes = memory_order(array, array.ndim, order)
-    return _turned(core.copy_items(array.transpose(axes)), axes)
-
-
-def _turned(made: Any, axes: list[int]) -> Any:
-    """A new array whose axes are these of the one that is wanted."""
-    back = sorted(range(len(axes)), key=axes.__getitem__)
-    return made if back == axes == sorted(axes) else made.transpose(back)._owner()
+    return turned(core.copy_items(array.transpose(axes)), axes)
 
 
 def reshape(array: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
@@ -166,13 +163,12 @@ def reshape(array: Any, *shape: Any, order: str = "C", copy: bool | None = None)
 
 
 def ravel(array: Any, order: str = "C") -> Any:
-    turned = array.transpose(memory_order(array, array.ndim, order))
-    return turned.reshape(-1) if turned.flags.c_contiguous else flatten(array, order)
+    rows = array.transpose(memory_order(array, array.ndim, order))
+    return rows.reshape(-1) if rows.flags.c_contiguous else flatten(array, order)
 
 
 def flatten(array: Any, order: str = "C") -> Any:
-    turned = array.transpose(memory_order(array, array.ndim, order))
-    return copy(turned).reshape(-1)
+    return copy(array.transpose(memory_order(array, array.ndim, order))).reshape(-1)
 
 
 def _view(name: str) -> Callable[..., Any]:
@@ -200,9 +196,14 @@ def attribute(array: Any, name: str) -> Any:
         return viewed(operator.attrgetter(name), array)
     if name == "real":
         return array
-    made = empty_array(array.shape, array.dtype)
+    made = _zeros(array.shape, array.dtype)
     made._writeable = False
     return made
+
+
+def _zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+    """On one rank only NumPy makes arrays of items, of which the memory is what it was."""
+    return empty_array(shape, dtype) if core.ranks() > 1 else core.wrap(numpy.zeros(shape, dtype))
 
 
 def item(array: Any, args: tuple[Any, ...]) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, empty, ndarray
+from dappled._array import core, empty, ndarray, wrapped
 from dappled._line import called_by_user
 from dappled._piecewise import in_pieces
 from dappled.protocol import Distribution
@@ -35,7 +35,7 @@ def matmul(a: Any, b: Any, multiply: Callable[..., Any] = numpy.matmul) -> Any:
         return NotImplemented
     if not (a.ndim and b.ndim):
         return _refused(a, b)
-    one, other = (x if isinstance(x, ndarray) else core.wrap(x) for x in (a, b))
+    one, other = (x if isinstance(x, ndarray) else wrapped(x) for x in (a, b))
     left = one[None] if one.ndim == 1 else one
     right = other[:, None] if other.ndim == 1 else other
     try:

@@ -71,9 +71,25 @@ def of_numpy(name: str) -> Any:
         ours = placeable(ours)
     ours = standard(ours, name)
     common = name if name in core.function._names else None
+    if name in GIVEN and core.ranks() > 1:
+        return given(ours, sooner(ours, getattr(numpy, name), "dappled", SMALL.get(name), common))
     if common or name in SMALL:
         return sooner(ours, getattr(numpy, name), "dappled", SMALL.get(name), common)
     return ours
+
+
+# What takes arrays of NumPy's, which the core has in rows in its common case.
+GIVEN = ("array", "asarray")
+
+
+def given(ours: Any, otherwise: Any) -> Any:
+    """A function on several ranks, where ours keeps the order of an array's axes in memory."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        theirs = args and type(args[0]) is numpy.ndarray
+        return ours(*args, **kwargs) if theirs else otherwise(*args, **kwargs)
+
+    return dressed(call, otherwise, "dappled", vars(ours)["__way__"])
 
 
 def _alias(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, few, into, is_native, ndarray, ufuncs
+from dappled._array import core, few, into, is_native, ndarray, ufuncs, wrapped
 from dappled._fallback import shadow
 from dappled._flat import flatiter
 from dappled._matmul import matmul
@@ -21,7 +21,7 @@ def ours(*values: Any) -> list[Any] | None:
     native = all(is_native(value.dtype) for value in arrays)
     if not native or not any(map(in_pieces, arrays)):
         return None
-    return [value if isinstance(value, ndarray) else core.wrap(value) for value in arrays]
+    return [value if isinstance(value, ndarray) else wrapped(value) for value in arrays]
 
 
 @native(numpy.dot)

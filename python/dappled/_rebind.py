@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ufuncs
+from dappled._array import core, ufuncs, wrapped
 from dappled._converter import ArrayConverter
 from dappled._fallback import adopt, dressed, shadow
 from dappled._line import called_by_user
@@ -67,7 +67,7 @@ def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         result = called_by_user(inner, *args, **kwargs)  # what it warns of is the user's line
-        return core.wrap(result) if type(result) is numpy.ndarray else result
+        return wrapped(result) if type(result) is numpy.ndarray else result
 
     return dressed(call, function, module, vars(inner)["__way__"])
 

@@ -83,7 +83,8 @@ def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     if not in_pieces(bins):
         edges = core.unwrap(bins) if isinstance(bins, ndarray) else bins
         return applied(lambda part: numpy.digitize(part, edges, right), (x,), {})
-    if bins.ndim != 1 or asarray(x).dtype.kind == "c":
+    known = bins.ndim == 1 and numpy.can_cast(bins.dtype, float) and not _has_nan(bins)
+    if not known or asarray(x).dtype.kind == "c":
         return NotImplemented
     side = "left" if right else "right"
     if (bins[1:] >= bins[:-1]).all():
@@ -91,6 +92,11 @@ def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     if (bins[1:] <= bins[:-1]).all():
         return len(bins) - searchsorted(bins[::-1], x, side)
     raise ValueError("bins must be monotonically increasing or decreasing")
+
+
+def _has_nan(bins: Any) -> bool:
+    """Among such NumPy finds a place by the steps that it takes."""
+    return bins.dtype.kind == "f" and bool(numpy.isnan(bins).any())
 
 
 METHODS = {

@@ -32,22 +32,34 @@ def ordering(function: Function, otherwise: Function, module: str) -> Function:
         weights = kwargs.get("p", given[3] if len(given) > 3 else None)
         if function.__name__ == "choice" and in_pieces(weights):
             found = weighed(theirs, *given, **kwargs)
+        if arrange is _permutation and given and _is_nothing(given[0]) and not kwargs:
+            found = given[0].copy()  # NumPy would write where it may only read
         kept = arrange is _shuffle and given and not getattr(given[0], "_writeable", True)
-        if found is NotImplemented and given and not kept and _is_ordered(theirs, given, kwargs):
+        placed = arrange is not _choice
+        ordered = given and not kept and _is_ordered(theirs, given, kwargs, placed)
+        if found is NotImplemented and ordered:
             found = arrange(theirs, *given, **kwargs)
         return otherwise(*args, **kwargs) if found is NotImplemented else found
 
     return dressed(call, function, module, PIECEWISE)
 
 
-def _is_ordered(generator: Any, given: list[Any], options: dict[str, Any]) -> bool:
-    """Whether an array in pieces has an axis that can be ordered; NumPy says what is wrong else."""
-    array, axis = given[0], options.get("axis", 0)
+def _is_ordered(
+    generator: Any, given: list[Any], options: dict[str, Any], placed: bool = True
+) -> bool:
+    """Whether an array in pieces has an axis that can be ordered; NumPy says what is wrong else.
+    The axis may be `placed` behind the array.
+    """
+    array, axis = given[0], options.get("axis", given[1] if placed and len(given) > 1 else 0)
     axis = 0 if axis is None else axis
     if not in_pieces(array) or len(given) > 3 or not isinstance(axis, int):
         return False
     several = array.ndim > 1 and isinstance(generator, numpy.random.RandomState)
     return -array.ndim <= axis < array.ndim and not (several and "size" in options)
+
+
+def _is_nothing(array: Any) -> bool:
+    return isinstance(array, core.ndarray) and array.shape == (0,)
 
 
 def _order(generator: Any, length: int) -> Any:
@@ -57,7 +69,8 @@ def _order(generator: Any, length: int) -> Any:
 
 
 def _shuffle(generator: Any, x: Any, axis: int = 0) -> None:
-    x[...] = numpy.take(x, _order(generator, x.shape[axis]), axis=axis)
+    if x.size:  # else nothing is drawn
+        x[...] = numpy.take(x, _order(generator, x.shape[axis]), axis=axis)
 
 
 def _permutation(generator: Any, x: Any, axis: int = 0) -> Any:
@@ -73,6 +86,8 @@ def _permuted(generator: Any, x: Any, axis: Any = None, *, out: Any = None) -> A
     """Each line in an order of its own; all elements in one, if no axis is said."""
     if not (x if out is None else out).flags.c_contiguous or not _is_held(x, out):
         return NotImplemented
+    if not x.size:
+        return x.copy()
     if axis is None:
         made = x.reshape(-1)[_order(generator, x.size)].reshape(x.shape)
     else:

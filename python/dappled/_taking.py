@@ -108,7 +108,8 @@ take = native(numpy.take)(_take_into)
 def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Any:
     if core.ranks() == 1 or not in_pieces(a) or not a._writeable:
         return NotImplemented
-    numbers, values = _numbers(ind), asarray(v).reshape(-1)
+    given = v if isinstance(v, ndarray | numpy.ndarray) else numpy.asarray(v, a.dtype)
+    numbers, values = _numbers(ind), asarray(given).reshape(-1)
     known = mode in ("raise", "wrap", "clip")
     if not known or numbers is None or not values.size or not a.size:
         return NotImplemented

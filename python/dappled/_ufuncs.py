@@ -110,7 +110,7 @@ def _is_castable(ufunc: Any, kinds: tuple[Any, ...], dtype: Any, casting: Any) -
         like = [
             numpy.empty(0, kind) if isinstance(kind, numpy.dtype) else kind(1) for kind in kinds
         ]
-        return numpy.can_cast(ufunc(*like).dtype, dtype, casting)
+        return numpy.can_cast(ufunc(*like, casting=casting).dtype, dtype, casting)
     except (TypeError, ValueError):  # NumPy has words for it
         return False
 

@@ -89,17 +89,6 @@ def sliding_window_view(x: Any, *args: Any, **kwargs: Any) -> Any:
     return viewed(windows, x, *args, **kwargs)
 
 
-def memory_order(array: Any, ndim: int, order: Any) -> list[int]:
-    """The axes of a new array like another, from the longest stride to the shortest."""
-    axes = list(range(ndim))
-    strides, flags = array.strides, array.flags
-    if order in ("F", "f") or (order not in ("C", "c") and flags.fnc and ndim == array.ndim):
-        return axes[::-1]
-    if order in ("A", "a", "C", "c") or flags.c_contiguous or ndim != array.ndim:
-        return axes
-    return sorted(axes, key=lambda axis: -abs(strides[axis]))
-
-
 def _matrix_transpose(self: Any) -> Any:
     if self.ndim < 2:
         raise ValueError("matrix transpose with ndim < 2 is undefined")

@@ -1,141 +1,191 @@
-"""Programs drawn at random, the same on every rank: views, writes, operations, distributions."""
+"""Programs drawn at random, the same on every rank: what NumPy does at each step, ours does.
 
-import operator
+A step is a function of the namespace, of what it draws and of two of the arrays at hand; what it
+returns is compared and kept, and after every step all arrays are equal, whatever was raised.
+"""
+
+import os
 import random
+import warnings
 
 import dappled
 import numpy
-from ranks_tables import LAYOUTS, laid_out
+from drawn_algebra import ALGEBRA
+from drawn_basic import BASIC
+from drawn_choice import DTYPES, SHAPES, Draw
+from drawn_folding import FOLDING
+from drawn_growing import GROWING
+from drawn_indexing import INDEXING
+from drawn_items import ITEMS
+from drawn_sorting import SORTING
 
-SHAPES = [(), (6,), (4, 6), (2, 3, 4), (1, 6), (0, 3)]
-DTYPES = "?bBilfdD"
-UNARY = ["negative", "absolute", "square", "invert", "sqrt", "conjugate", "isnan"]
-BINARY = ["add", "subtract", "multiply", "maximum", "less", "bitwise_xor", "true_divide"]
-IN_PLACE = ["iadd", "imul", "isub", "itruediv"]
-SCALARS = [0, 1, -3, 2.5, True, 1j, 300, 7]
-LARGEST = 400
-STEPS = {
-    "index": lambda np, draw, a, b: a[draw.key],
-    "pick": lambda np, draw, a, b: a[[0, draw.number, -1]],
-    "mask": lambda np, draw, a, b: a[a > draw.number],
-    "turn": lambda np, draw, a, b: a.T,
-    "part": lambda np, draw, a, b: (a.real, a.imag)[draw.number % 2],
-    "reshape": lambda np, draw, a, b: a.reshape(-1, 2),
-    "ravel": lambda np, draw, a, b: a.ravel(),
-    "copy": lambda np, draw, a, b: a.copy(),
-    "cast": lambda np, draw, a, b: a.astype(draw.dtype),
-    "unary": lambda np, draw, a, b: getattr(np, draw.unary)(a),
-    "binary": lambda np, draw, a, b: getattr(np, draw.binary)(a, b),
-    "shifted": lambda np, draw, a, b: a[1:] * 2 + a[:-1],
-    "scale": lambda np, draw, a, b: a * draw.scalar + draw.scalar,
-    "sum": lambda np, draw, a, b: a.sum(axis=draw.axis),
-    "max": lambda np, draw, a, b: a.max(axis=draw.axis),
-    "cumsum": lambda np, draw, a, b: a.cumsum(axis=draw.axis),
-    "where": lambda np, draw, a, b: np.where(a > b, a, b),
-    "join": lambda np, draw, a, b: np.concatenate([a, b], axis=draw.axis),
-    "roll": lambda np, draw, a, b: np.roll(a, draw.number, axis=draw.axis),
-    "repeat": lambda np, draw, a, b: np.repeat(a, 2, axis=draw.axis),
-    "spread": lambda np, draw, a, b: np.broadcast_to(a, (2, *a.shape)),
-    "divmod": lambda np, draw, a, b: np.divmod(a, 3)[1],
-    "lay out": lambda np, draw, a, b: laid_out(np, a.copy(), draw.layout) if a.ndim else a.copy(),
-    "write": lambda np, draw, a, b: a.__setitem__(draw.key, draw.scalar),
-    "write array": lambda np, draw, a, b: a.__setitem__(draw.key, b),
-    "write picked": lambda np, draw, a, b: a.__setitem__([draw.number, 0], draw.scalar),
-    "write mask": lambda np, draw, a, b: a.__setitem__(a == b, draw.scalar),
-    "write over": lambda np, draw, a, b: a.__setitem__(slice(1, None), a[:-1][:: draw.step]),
-    "update": lambda np, draw, a, b: getattr(operator, draw.in_place)(a, b),
-    "update part": lambda np, draw, a, b: getattr(operator, draw.in_place)(a[1:], a[:-1]),
-    "into": lambda np, draw, a, b: getattr(np, draw.binary)(a, b, out=a),
+FAMILIES = {
+    "basic": BASIC,
+    "indexing": INDEXING,
+    "sorting": SORTING,
+    "folding": FOLDING,
+    "growing": GROWING,
+    "algebra": ALGEBRA,
+    "items": ITEMS,
 }
+LARGEST, KEPT = 400, 7
+SHOWN = int(os.environ.get("DAPPLED_TEST_SHOWN", "5"))
 
 
-class Draw:
-    """What one step needs to know, drawn before it is known which of it."""
+def difference(seed, length, family=None, agreed=lambda found: [found]):
+    """Runs one program; None if ours did what NumPy's did, else the steps until it did not.
 
-    def __init__(self, chance):
-        self.step = chance.choice([1, 2, -1])
-        self.number = chance.randint(-3, 3)
-        self.axis = chance.choice([None, 0, -1, 1])
-        self.scalar = chance.choice(SCALARS)
-        self.dtype = chance.choice(DTYPES)
-        self.unary, self.binary = chance.choice(UNARY), chance.choice(BINARY)
-        self.in_place, self.layout = chance.choice(IN_PLACE), chance.choice(LAYOUTS)
-        self.key = tuple(key_item(chance) for _ in range(chance.randint(0, 3)))
-
-    def __repr__(self):
-        return repr(vars(self))
-
-
-def key_item(chance):
-    bound = [None, None, *range(-7, 8)]
-    part = slice(chance.choice(bound), chance.choice(bound), chance.choice([None, 1, 2, -1, -2]))
-    return chance.choice([part, part, part, chance.randint(-4, 3), Ellipsis, None])
-
-
-def outcome(np, action, *arrays):
-    """A result, or what was raised."""
-    try:
-        return action(*arrays), None
-    except Exception as error:
-        return None, f"{type(error).__name__}: {error}"
-
-
-def difference(seed, length):
-    """Runs one program; None if ours did what NumPy's did, else the steps until it did not."""
-    chance = random.Random(seed)
-    pairs = [made((4, 6), "d", seed), made((6,), "l", seed)]
-    history = []
-    with numpy.errstate(all="ignore"):
-        for _ in range(length):
+    Half of the steps are basic, half are of a family. `agreed` brings together what was found on
+    every rank, so that all of them stop at the same step.
+    """
+    chance, history, found = random.Random(seed), [], []
+    steps = [[*BASIC.items()], [*FAMILIES[family or [*FAMILIES][seed % len(FAMILIES)]].items()]]
+    pairs = [made(chance, (4, 6), "d"), made(chance, (6,), "l"), made(chance)]
+    with numpy.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        while len(history) < length and not any(found):
             if chance.random() < 0.15:
-                pairs.append(made(chance.choice(SHAPES), chance.choice(DTYPES), len(history)))
-            history.append(taken(chance, pairs))
-            if wrong := [at for at, pair in enumerate(pairs) if not same(*pair)]:
-                return f"program {seed}, arrays {wrong}:\n" + "\n".join(map(str, history[-6:]))
-            if history[-1][-1]:
-                return f"program {seed}:\n" + "\n".join(map(str, history[-6:]))
-            pairs = pairs[-7:]
+                pairs.append(made(chance))
+            found = agreed(taken(chance, chance.choice(steps), pairs, history))
+            pairs = pairs[-KEPT:]
+        if not any(found):
+            found = agreed(changed(pairs, range(len(pairs))))
+    if not any(found):
+        return None
+    ranks = [rank for rank, text in enumerate(found) if text]
+    return "\n".join(
+        [
+            f"program {seed} {family}, ranks {ranks}:",
+            *history[-SHOWN:],
+            *filter(None, found),
+        ]
+    )
+
+
+def made(chance, shape=None, dtype=None):
+    """An array of each side: small numbers, at times such as are none, and anywhere."""
+    shape, dtype = shape or chance.choice(SHAPES), dtype or chance.choice(DTYPES)
+    state = numpy.random.RandomState(chance.randrange(1000))
+    values = numpy.array(state.randint(0, 9, shape), dtype)
+    if values.dtype.kind in "fc" and values.size > 3 and chance.random() < 0.2:
+        values.reshape(-1)[state.randint(0, values.size, 2)] = (
+            numpy.nan,
+            chance.choice([1, -1]) * numpy.inf,
+        )
+    if chance.random() < 0.3:
+        values = values.copy("F")
+        return values, dappled.array(values)
+    return values, Draw(chance.randrange(10**6), dappled).layout(dappled.array(values))
+
+
+def taken(chance, steps, pairs, history):
+    """One step on both sides, the results kept; what was wrong with it."""
+    (name, step), seed = chance.choice(steps), chance.randrange(10**9)
+    which = [chance.randrange(len(pairs)) for _ in range(2)]
+    draws = [Draw(seed, np) for np in (numpy, dappled)]
+    theirs, ours = (
+        outcome(step, np, draw, *(pairs[at][side] for at in which))
+        for side, (np, draw) in enumerate(zip((numpy, dappled), draws, strict=True))
+    )
+    shapes = [(pairs[at][0].shape, str(pairs[at][0].dtype), lies(pairs[at][1])) for at in which]
+    history.append(f"  {name} of {which} {shapes}: {draws[0]}")
+    if wrong := unlike(theirs, ours):
+        return wrong
+    new = new_ones(theirs, ours, pairs)
+    # What was asked for its result has changed no other array; in the end all are compared.
+    wrong = changed(pairs, which if new else range(len(pairs)))
+    pairs += new
+    return wrong
+
+
+def changed(pairs, which):
+    """What is different in some of the arrays, if anything is."""
+    for at in which:
+        if text := unlike(*pairs[at]):
+            return f"array {at}: {text}"
     return None
 
 
-def made(shape, dtype, seed):
-    values = numpy.random.RandomState(seed % 1000).randint(0, 9, shape)
-    return numpy.array(values, dtype), dappled.array(values, dtype)
+def lies(array):
+    """How an array is distributed; of a view that is not said."""
+    try:
+        return array.distribution.dist
+    except ValueError:
+        return "view"
 
 
-def taken(chance, pairs):
-    """One step on both sides, the results kept; what was done, and what was wrong with it."""
-    name, draw = chance.choice([*STEPS]), Draw(chance)
-    first, second = chance.randrange(len(pairs)), chance.randrange(len(pairs))
-    results = [
-        outcome(
-            np,
-            lambda a, b, np=np: STEPS[name](np, draw, a, b),
-            pairs[first][side],
-            pairs[second][side],
-        )
-        for side, np in enumerate((numpy, dappled))
-    ]
-    (theirs, their_error), (ours, our_error) = results
-    shapes = (
-        pairs[first][0].shape,
-        pairs[first][0].dtype,
-        pairs[second][0].shape,
-        pairs[second][0].dtype,
-    )
-    wrong = "" if their_error == our_error else f"NumPy {their_error}, Dappled {our_error}"
-    if isinstance(theirs, numpy.ndarray) and theirs.size <= LARGEST and not wrong:
-        if not any(theirs is pair[0] for pair in pairs):
-            pairs.append((theirs, ours))
-    elif not wrong and theirs is not None and not same(theirs, ours):
-        wrong = f"NumPy {theirs!r}, Dappled {ours!r}"
-    return name, first, second, *shapes, draw, wrong
+def outcome(step, *arguments):
+    """A result, or what was raised."""
+    try:
+        return step(*arguments)
+    except Exception as error:
+        return error
 
 
-def same(theirs, ours):
-    if isinstance(theirs, numpy.ndarray) != isinstance(ours, dappled.ndarray):
+def new_ones(theirs, ours, pairs):
+    """The arrays of a result that are not known yet. Copies where their strides are not NumPy's,
+    on which it depends what of them is a view: of a key with arrays they have an order that is
+    said nowhere.
+    """
+    found = []
+    for one, other in zip(flat(theirs), flat(ours), strict=True):
+        array = isinstance(one, numpy.ndarray) and one.size <= LARGEST and one.dtype != object
+        if array and not any(one is pair[0] for pair in pairs):
+            same = one.strides == other.strides or one.size < 2
+            found.append((one, other) if same else (one.copy(), other.copy()))
+    return found[:2]
+
+
+def flat(results):
+    if isinstance(results, list | tuple):
+        return [value for result in results for value in flat(result)]
+    return [results]
+
+
+def unlike(theirs, ours):
+    """What is different in two results; nothing where they are the same, but for rounding."""
+    theirs, ours = flat(theirs), flat(ours)
+    if len(theirs) != len(ours):
+        return f"NumPy {theirs!r}, Dappled {ours!r}"
+    for one, other in zip(theirs, ours, strict=True):
+        if text := unlike_one(one, other):
+            return text
+    return ""
+
+
+def unlike_one(one, other):
+    if isinstance(one, Exception) or isinstance(other, Exception):
+        alike = type(one).__name__ == type(other).__name__
+        return "" if alike else f"NumPy {one!r}, Dappled {other!r}"
+    if not isinstance(one, numpy.ndarray | numpy.generic):
+        same = type(one) is type(other) and repr(one) == repr(other)
+        return "" if same else f"NumPy {one!r}, Dappled {other!r}"
+    kind = dappled.ndarray if isinstance(one, numpy.ndarray) else type(one)
+    values = numpy.asarray(other)
+    if not isinstance(other, kind) or values.dtype != one.dtype or values.shape != one.shape:
+        return f"NumPy {one!r}, Dappled {other!r} {type(other)}"
+    if kind is dappled.ndarray and one.flags.writeable != other.flags.writeable:
+        return f"NumPy's writeable {one.flags.writeable}"
+    if equal(one, values):
+        return ""
+    if one.dtype.kind not in "fc" or not nearly(one, values):
+        return f"NumPy {one.tolist()}\nDappled {values.tolist()}"
+    if kind is dappled.ndarray and one.flags.writeable:
+        other[...] = one
+    return ""
+
+
+def equal(one, other):
+    if one.dtype.kind in "VO":
+        return repr(one.tolist()) == repr(other.tolist())
+    return numpy.array_equal(one, other, equal_nan=one.dtype.kind in "fcmM")
+
+
+def nearly(one, other):
+    """Beside the largest of them all: what cancels out in one way does not in another."""
+    finite = numpy.isfinite(one)
+    if not equal(one[~finite], other[~finite]):
         return False
-    found = numpy.asarray(ours)
-    if theirs.dtype != found.dtype or theirs.shape != found.shape:
-        return False
-    return numpy.array_equal(theirs, found, equal_nan=theirs.dtype.kind in "fc")
+    precision = {"e": 1e-2, "f": 1e-4, "F": 1e-4}.get(one.dtype.char, 1e-9)
+    one, other = one[finite], other[finite]
+    return numpy.allclose(other, one, 0, precision * max(1, numpy.abs(one).max(initial=0)))

@@ -9,7 +9,6 @@ DAPPLED_TEST_TIMES (in `ranks_tables`) asks for more cases of each.
 import itertools
 import pickle
 import sys
-import warnings
 
 import dappled
 import drawn
@@ -23,7 +22,7 @@ FIELDS = ("value", "written", "raised", "shared")
 # NumPy writes element by element into memory that an array in pieces does not have; and of an error
 # of casting has different texts for arrays of different sizes.
 UNLIKE = {"nditer", "items nditer", "two items logical_xor"}
-PROGRAMS, LENGTH = 30, 20
+PROGRAMS, LENGTH = 42, 20
 
 
 def main(part, parts, names):
@@ -36,7 +35,7 @@ def main(part, parts, names):
             different += compared(name, program, cases)
     for seed in range(part, 0 if names else PROGRAMS * TIMES, parts):
         number += 1
-        different += [text for text in agreed(drawn_difference(seed)) if text][:1]
+        different += filter(None, [drawn.difference(seed, LENGTH, None, agreed)])
     if dappled.comm.rank == 0:
         print(*different[:20], f"{number} cases, {len(different)} differences", sep="\n")
     sys.exit(bool(different))
@@ -45,12 +44,6 @@ def main(part, parts, names):
 def agreed(value):
     """What all ranks have: they go on when all of them know it."""
     return [pickle.loads(sent) for sent in _core.gather("a test", pickle.dumps(value))]
-
-
-def drawn_difference(seed):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return drawn.difference(seed, LENGTH)
 
 
 def compared(name, program, cases):

@@ -1,6 +1,6 @@
 """Bits and polynomials of arrays in pieces: nothing is gathered."""
 
-from pieces_tables import raised
+from pieces_values import raised
 
 
 def bytes_of(np, a):

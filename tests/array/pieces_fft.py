@@ -1,6 +1,6 @@
 """Transforms of arrays in pieces with rare arguments: nothing is gathered."""
 
-from pieces_tables import raised, warned
+from pieces_values import raised, warned
 
 
 def into(np, name, a, shape, kind):

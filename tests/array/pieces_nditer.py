@@ -1,6 +1,6 @@
 """Iterators over arrays in pieces: elements are fetched as they are read."""
 
-from pieces_tables import raised
+from pieces_values import raised
 
 
 def walked(iterator, *members):

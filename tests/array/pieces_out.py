@@ -1,6 +1,6 @@
 """Arrays in pieces that are written with results of another dtype: nothing is gathered."""
 
-from pieces_tables import raised
+from pieces_values import raised
 
 KINDS = ["f4", "c16", "i4", "f8"]
 

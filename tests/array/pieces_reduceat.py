@@ -1,7 +1,7 @@
 """Segments of arrays in pieces: programs of NumPy that gather nothing."""
 
 import numpy
-from pieces_tables import raised
+from pieces_values import raised
 
 SOME = [0, 5, 3, 900, 2000, 1999, 2519]
 MANY = numpy.arange(7, 2520, 3)

@@ -1,7 +1,7 @@
 """Single truths beside other items of keys, of arrays in pieces: nothing is gathered."""
 
 import numpy
-from pieces_tables import VALUES, raised
+from pieces_values import VALUES, raised
 
 MASK = VALUES[:, 0] > 3
 KEYS = {

@@ -1,6 +1,6 @@
 """Functions of the user's over elements and rows of arrays in pieces: nothing is gathered."""
 
-from pieces_tables import raised
+from pieces_values import raised
 
 
 def weighed(x, weights, power=1):

@@ -1,7 +1,7 @@
 """Arrays in pieces that are written by rare ways: nothing is gathered."""
 
 import numpy
-from pieces_tables import raised
+from pieces_values import raised
 
 
 def copied(np, a, kind, source, **options):

@@ -1,0 +1,48 @@
+"""What is new on several ranks: orders of axes, of what is drawn, of bins; and views of whole."""
+
+import dappled as np
+import numpy
+from features_common import ITEMS, VALUES
+from features_places import whole
+
+
+def test_the_order_of_axes_in_memory_is_kept():
+    cube = numpy.arange(24.0).reshape(2, 3, 4).transpose(1, 2, 0)
+    for values in (
+        VALUES.copy("F"),
+        cube,
+        ITEMS["dates"].copy("F"),
+        VALUES.T[::-1],
+        VALUES[:, ::2],
+    ):
+        for make in (lambda xp, v: xp.array(v), lambda xp, v: xp.array(v, "U40", order="A")):
+            ours, theirs = make(np, values), make(numpy, values)
+            assert ours.strides == theirs.strides and ours.tolist() == theirs.tolist()
+            for order in "CFKA":
+                assert ours.ravel(order).tolist() == theirs.ravel(order).tolist(), order
+        assert np.asarray(values).ravel("K").tolist() == values.copy("K").ravel("K").tolist()
+
+
+def test_what_einsum_shows_can_be_written():
+    for make in (np.asarray, whole):
+        a = make(numpy.ones((4, 4)))
+        np.einsum("ii->i", a)[:] = 5
+        np.einsum("ij->ji", a)[0] = 7
+        assert a.tolist() == [[7, 1, 1, 1], [7, 5, 1, 1], [7, 1, 5, 1], [7, 1, 1, 5]]
+        assert type(np.einsum("...->...", a[1:2, 1].sum(keepdims=True)[0])) is numpy.float64
+
+
+def test_nothing_is_drawn_to_order_nothing():
+    for make in ("default_rng", "RandomState"):
+        for shape in [(3, 0, 2), (0, 3), (0,)]:
+            ours, theirs = (getattr(xp.random, make)(3) for xp in (np, numpy))
+            ours.shuffle(np.ones(shape)), theirs.shuffle(numpy.ones(shape))
+            assert ours.permutation(np.ones(shape)).shape == shape
+            theirs.permutation(numpy.ones(shape))
+            assert ours.normal() == theirs.normal()
+
+
+def test_bins_that_are_no_numbers():
+    for bins in ([1, numpy.nan, 3], [numpy.nan, 2, 1], [1, 2, numpy.nan]):
+        found = np.digitize(np.asarray([0.0, 1, 2, 5]), np.asarray(bins))
+        assert found.tolist() == numpy.digitize([0.0, 1, 2, 5], bins).tolist()
