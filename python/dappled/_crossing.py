@@ -19,6 +19,7 @@ import numpy
 from dappled._array import canonical, core, is_gathered, ndarray
 from dappled._comm import together
 from dappled._config import note_gather
+from dappled._foreign import as_ours, is_only_made
 from dappled._tables import PROXIED
 
 # What a list may be full of without being searched for arrays.
@@ -71,7 +72,10 @@ class Crossing:
             return self._pair(value, value._numpy)
         if isinstance(value, _FUNCTIONS):
             return self._callback(value)
-        return numpy.ndarray if value is ndarray else value
+        if value is ndarray:
+            return numpy.ndarray
+        made = as_ours(value, is_only_made)
+        return value if made is value else self._array_over(made, False)
 
     def back(self, value: Any, holders: int = _HOLDERS) -> Any:
         """A value of NumPy's as ours; an array that nobody else holds is ours alone."""

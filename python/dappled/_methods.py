@@ -38,8 +38,7 @@ _LEFT_OUT = {
     *("__class__", "__delattr__", "__delitem__", "__dir__", "__doc__", "__getattribute__"),
     *("__getstate__", "__hash__", "__init__", "__init_subclass__", "__reduce_ex__", "__setattr__"),
     *("__setstate__", "__sizeof__", "__subclasshook__"),
-    *("__array_finalize__", "__array_interface__", "__array_priority__", "__array_struct__"),
-    *("__array_ufunc__", "__array_wrap__"),
+    *("__array_finalize__", "__array_struct__", "__array_ufunc__", "__array_wrap__"),
 }
 
 
@@ -47,7 +46,7 @@ def attach(kind: Any) -> None:
     """Gives the class every member that it lacks, and the ufuncs their methods."""
     _ufuncs.attach()
     for name in {*dir(numpy.ndarray), *OWN} - _LEFT_OUT - set(vars(kind)):
-        member = OWN.get(name) or _delegate(name)
+        member = OWN[name] if name in OWN else _delegate(name)
         setattr(kind, name, _sooner(name, member) if name in SMALL_METHODS else member)
 
 
@@ -102,6 +101,10 @@ def _iterate(self: Any) -> Any:
     if self.ndim == 0:
         raise TypeError("iteration over a 0-d array")
     return (self[place] for place in range(len(self)))
+
+
+def _reversed(self: Any) -> Any:
+    return (self[place] for place in reversed(range(len(self))))
 
 
 def _contains(self: Any, item: Any) -> bool:
@@ -217,6 +220,8 @@ OWN: dict[str, Any] = {
     "__int__": _single(int),
     "__iter__": _iterate,
     "__new__": staticmethod(_new),
+    "__reversed__": _reversed,
+    "__array_priority__": 0.0,
     "device": property(lambda self: "cpu"),
     "flat": flat,
     "tolist": dressed(_tolist, numpy.ndarray.tolist, "dappled.ndarray", GATHERED),

@@ -16,6 +16,7 @@ from dappled._array import core, is_native, ufuncs
 from dappled._creation import asarray
 from dappled._crossing import Crossing
 from dappled._folding import accumulated, parted, reduced
+from dappled._foreign import takes_part
 from dappled._indexing import at
 from dappled._line import called_by_user
 from dappled._piecewise import piecewise
@@ -166,6 +167,8 @@ def _shadow(value: Any) -> Any:
 
 def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What can be done without bringing arrays together."""
+    if "out" not in kwargs and any(map(takes_part, args)):
+        return NotImplemented
     if method == "__call__":
         return _in_pieces(function, args, kwargs)
     if method == "reduce" and len(args) == 1:
@@ -241,7 +244,7 @@ def _reduce(
             return out
     options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
     options |= {"initial": initial, "where": where}
-    return called(self._numpy, "reduce", (array,), options)
+    return called(self._numpy, "reduce", (array,), _said(options, _REDUCED))
 
 
 def _accumulate(self: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -255,7 +258,17 @@ def _accumulate(self: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out:
             out[...] = result
             return out
     options = {"axis": axis, "dtype": dtype, "out": out}
-    return called(self._numpy, "accumulate", (array,), options)
+    return called(self._numpy, "accumulate", (array,), _said(options, _REDUCED))
+
+
+# What NumPy takes where nothing is said.
+_REDUCED = {"axis": 0, "dtype": None, "out": None, "keepdims": False}
+_REDUCED |= {"initial": numpy._NoValue, "where": True}
+
+
+def _said(options: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
+    """The options that say something: objects of others may not know them all."""
+    return {name: value for name, value in options.items() if value is not usual[name]}
 
 
 def _folded_in(ufunc: Any, array: Any, dtype: Any, out: Any) -> Any:
