@@ -21,7 +21,8 @@ _makers: dict[type, bool] = {}
 
 def takes_part(value: Any) -> bool:
     """Whether NumPy asks an object what becomes of an operation with it."""
-    return _kind_takes_part(type(value))
+    kind: Any = type(value)
+    return _kind_takes_part(kind)
 
 
 @functools.cache
@@ -41,7 +42,7 @@ def _is_higher(priority: Any) -> bool:
 
 def as_ours(value: Any, asked: Callable[[type], bool] = lambda kind: True) -> Any:
     """What an object makes of itself, if that is an array of ours: NumPy would refuse it."""
-    kind = type(value)
+    kind: Any = type(value)
     if not _makes_arrays(kind) or not asked(kind) or _makers.get(kind) is False:
         return value
     made = value.__array__()

@@ -29,14 +29,20 @@ def proxy(kind: type) -> type[Proxy]:
     )
     module = "dappled" + "".join(kind.__module__.partition(".")[1:]).partition("._")[0]
     members = {name: _member(kind, name, module) for name in dir(kind) if name not in skipped}
-    members |= {name: _member(kind, name, module) for name in _TEXT if name in vars(kind)}
+    members |= {name: _member(kind, name, module) for name in _TEXT if _says(kind, name)}
     if kind is numpy.nditer:
         members |= {"__next__": _next, "__getitem__": _operand(members["__getitem__"])}
     if kind.__name__ == "NpzFile":
         members["__getitem__"] = _opening(members["__getitem__"])
     members |= {"__init__": _init(kind, module), "__doc__": kind.__doc__, "__module__": module}
+    members["_kind"] = kind
     bases = (_Delegating, Mapping) if mapping else (_Delegating,)
     return type(kind.__name__, bases, members)
+
+
+def _says(kind: type, name: str) -> bool:
+    """Whether a class says of itself what Python says of any object."""
+    return inspect.getattr_static(kind, name) is not inspect.getattr_static(object, name)
 
 
 class _Delegating(Proxy):
@@ -135,7 +141,19 @@ def _member(kind: type, name: str, module: str) -> Any:
         return (of_random if is_random else gathered)(member, module)
     if inspect.isdatadescriptor(member):
         return property(lambda self: _Delegating.__getattr__(self, name), _setter(name))
-    return member
+    return member if name.startswith("__") else _Value(name, member)
+
+
+class _Value:
+    """A value that a class has, and an object may have another: `Polynomial.domain`."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self._name, self._value = name, value
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return Crossing(self._name).back(self._value)
+        return _Delegating.__getattr__(instance, self._name)
 
 
 def _evaluating(kind: type, otherwise: Callable[..., Any]) -> Callable[..., Any]:

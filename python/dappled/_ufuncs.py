@@ -262,7 +262,7 @@ def _accumulate(self: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out:
 
 
 # What NumPy takes where nothing is said.
-_REDUCED = {"axis": 0, "dtype": None, "out": None, "keepdims": False}
+_REDUCED: dict[str, Any] = {"axis": 0, "dtype": None, "out": None, "keepdims": False}
 _REDUCED |= {"initial": numpy._NoValue, "where": True}
 
 

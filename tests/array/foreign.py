@@ -73,6 +73,30 @@ def gradient(np):
     return optimize.minimize(norm, np.zeros(3), jac=slope, method="L-BFGS-B").x
 
 
+def masked(np):
+    """A masked array of ours may be written, wherever its memory is."""
+    made = np.ma.array(np.arange(6).reshape(2, 3), mask=[[0, 1, 0], [0, 0, 1]])
+    made[0, 0] = 10
+    return made
+
+
+def matrix(np):
+    made = np.asmatrix(np.eye(2))
+    made[0, 1] = 3
+    return made
+
+
+def domain(np):
+    fit = np.polynomial.Polynomial.fit(np.arange(5.0), np.arange(5.0) ** 2, 2)
+    return [*fit.domain.tolist(), *type(fit).domain.tolist()]
+
+
+def converted(np):
+    kinds = np.polynomial
+    found = kinds.Polynomial([1, 2, 3]).convert(kind=kinds.Chebyshev)
+    return isinstance(found, kinds.Chebyshev), str(found), f"{kinds.Polynomial([1, 2]):ascii}"
+
+
 PROGRAMS = {
     "asarray": lambda np: np.asarray(Made(np)) + 1,
     "array of several": lambda np: np.array([Made(np), Made(np)]),
@@ -100,6 +124,10 @@ PROGRAMS = {
     "nditer makes": allocated,
     "nditer by place": by_place,
     "gradient": gradient,
+    "masked": masked,
+    "matrix": matrix,
+    "polynomial's domain": domain,
+    "polynomial, converted": converted,
 }
 
 
