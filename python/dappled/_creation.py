@@ -36,6 +36,9 @@ def array(
 ) -> Any:
     object = as_ours(object)
     if not isinstance(object, ndarray):
+        if core.ranks() == 1 and type(object) is list and _are_ours(object) and order == "K":
+            rows = numpy.array([core.unwrap(row) for row in object], dtype, ndmin=ndmin)
+            return core.wrap(rows, True)
         made = _stacked(object, dtype)
         if made is None and not subok and _is_turned(order):
             made = array(object, dtype, copy=copy)
@@ -51,6 +54,11 @@ def array(
     if copy is False:  # which NumPy refuses
         return viewed(numpy.array, object, dtype, copy=False, order=order)
     return object.astype(dtype or object.dtype, order=order)
+
+
+def _are_ours(rows: list[Any]) -> bool:
+    """Whether a list is one of arrays, and they are native, whose elements are as they are."""
+    return bool(rows) and all(type(row) is ndarray and row._held is None for row in rows)
 
 
 def _is_turned(order: Any) -> bool:

@@ -90,6 +90,11 @@ _POWERS = ("reciprocal", "sqrt", "square")
 
 def getitem(array: Any, key: Any) -> Any:
     """What a key selects that is not basic, or of an array that NumPy holds."""
+    if type(key) is int and (held := array._held) is not None:
+        if type(one := held[key]) is not numpy.ndarray:  # the commonest: one element
+            return one
+    if type(key) is str and (held := array._held) is not None:
+        return core.wrap(held[key])
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
         return found
     ours = _large if core.ranks() == 1 else _indexing
@@ -99,8 +104,15 @@ def getitem(array: Any, key: Any) -> Any:
     return crossing.back(crossing.over(array)[crossing.over(key)])
 
 
+# Values that are one element, or an error.
+_ONE = (bool, bytes, float, int, str, type(None))
+
+
 def setitem(array: Any, key: Any, value: Any) -> None:
     """Writes through a key that is not basic, or a value that may not fit."""
+    if type(key) is int and type(value) in _ONE and array._held is not None and array._writeable:
+        array._held[key] = value
+        return
     if array._items and _items.setitem(array, key, value) is not NotImplemented:
         return
     if isinstance(value, ndarray) and value._items and value.dtype != array.dtype:
