@@ -90,11 +90,9 @@ _POWERS = ("reciprocal", "sqrt", "square")
 
 def getitem(array: Any, key: Any) -> Any:
     """What a key selects that is not basic, or of an array that NumPy holds."""
-    if type(key) is int and (held := array._held) is not None:
-        if type(one := held[key]) is not numpy.ndarray:  # the commonest: one element
-            return one
-    if type(key) is str and (held := array._held) is not None:
-        return core.wrap(held[key])
+    if type(key) in (int, str) and (held := array._held) is not None:  # the commonest
+        found = held[key]
+        return core.wrap(found) if type(found) is numpy.ndarray else found
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
         return found
     ours = _large if core.ranks() == 1 else _indexing

@@ -186,6 +186,7 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
 def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if function not in GENERALISED:
         return piecewise(function, args, kwargs)
+    args = tuple(asarray(value) if type(value) in (list, tuple) else value for value in args)
     arrays = all(hasattr(value, "ndim") for value in args)
     if len(args) != 2 or not arrays or not kwargs.keys() <= {"axis", "dtype", "out"}:
         return NotImplemented
@@ -231,7 +232,8 @@ def _reduce(
     initial: Any = numpy._NoValue,
     where: Any = True,
 ) -> Any:
-    array = asarray(array) if isinstance(where, core.ndarray) else array
+    several = core.ranks() > 1 and type(array) in (list, tuple)  # arrays in pieces, perhaps
+    array = asarray(array) if several or isinstance(where, core.ndarray) else array
     native = isinstance(array, core.ndarray) and where is True and initial is not None
     kind = _folded_in(self, array, dtype, out) if native else dtype
     if native and array.ndim and _may_hold(out, kind, "same_kind"):
