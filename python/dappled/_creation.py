@@ -13,6 +13,7 @@ from dappled._array import core, is_made, ndarray, ufuncs
 from dappled._array import empty as empty_array
 from dappled._array import full as full_array
 from dappled._crossing import Crossing, Proxy
+from dappled._foreign import as_ours
 from dappled._native import native
 from dappled._order import memory_order
 from dappled._piecewise import in_pieces
@@ -34,7 +35,11 @@ def array(
     subok: Any = False,
     ndmin: int = 0,
 ) -> Any:
+    object = as_ours(object)
     if not isinstance(object, ndarray):
+        if core.ranks() == 1 and type(object) is list and _are_ours(object) and order == "K":
+            rows = numpy.array([core.unwrap(row) for row in object], dtype, ndmin=ndmin)
+            return core.wrap(rows, True)
         made = _stacked(object, dtype)
         if made is None and not subok and _is_turned(order):
             made = array(object, dtype, copy=copy)
@@ -50,6 +55,11 @@ def array(
     if copy is False:  # which NumPy refuses
         return viewed(numpy.array, object, dtype, copy=False, order=order)
     return object.astype(dtype or object.dtype, order=order)
+
+
+def _are_ours(rows: list[Any]) -> bool:
+    """Whether a list is one of arrays, and they are native, whose elements are as they are."""
+    return bool(rows) and all(type(row) is ndarray and row._held is None for row in rows)
 
 
 def _is_turned(order: Any) -> bool:
@@ -93,6 +103,7 @@ def asarray(
 ) -> Any:
     if _is_away(device) or (copy is False and type(a) in (list, tuple)):
         return NotImplemented
+    a = as_ours(a)
     if not isinstance(a, ndarray):
         made = _stacked(a, dtype)
         if made is None and copy is not False and _is_turned(order):
@@ -105,6 +116,7 @@ def asarray(
 def asanyarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None
 ) -> Any:
+    a = as_ours(a)
     if not isinstance(a, ndarray) or _is_away(device):
         return NotImplemented
     return asarray(a, dtype, order, copy=copy)
@@ -169,6 +181,8 @@ def empty_like(
     *,
     device: Any = None,
 ) -> Any:
+    if core.ranks() > 1 and type(prototype) is numpy.ndarray:
+        prototype = asarray(prototype)  # NumPy's would hold something else on every rank
     if not isinstance(prototype, ndarray) or _is_away(device):
         return NotImplemented
     kind = prototype.dtype if dtype is None else numpy.dtype(dtype)
@@ -305,6 +319,7 @@ def _is_ordered(array: Any, order: str | None) -> bool:
 
 
 def _in_order(array: Any, dtype: Any, order: str) -> Any:
+    array = as_ours(array)
     if not isinstance(array, ndarray) and not _is_turned(order):
         return NotImplemented
     made = asarray(array, dtype, order)

@@ -19,6 +19,7 @@ import numpy
 from dappled._array import core, is_gathered, ndarray, wrapped
 from dappled._comm import together
 from dappled._config import note_gather
+from dappled._foreign import as_ours, is_only_made, takes_part
 from dappled._tables import PROXIED
 
 # What a list may be full of without being searched for arrays.
@@ -34,6 +35,7 @@ class Proxy:
     """An object of ours around one of NumPy's."""
 
     _numpy: Any
+    _kind: type
 
 
 @functools.cache
@@ -71,7 +73,10 @@ class Crossing:
             return self._pair(value, value._numpy)
         if isinstance(value, _FUNCTIONS):
             return self._callback(value)
-        return numpy.ndarray if value is ndarray else value
+        if kind is type:
+            return _class_over(value)
+        made = as_ours(value, is_only_made)
+        return value if made is value else self._array_over(made, False)
 
     def back(self, value: Any, holders: int = _HOLDERS) -> Any:
         """A value of NumPy's as ours; an array that nobody else holds is ours alone."""
@@ -90,6 +95,8 @@ class Crossing:
             return value if all(items[key] is value[key] for key in value) else items
         if proxy := proxy_of(kind):
             return around(proxy, value)
+        if core.ranks() > 1 and isinstance(value, numpy.ndarray):
+            return self._apart(value)
         return value
 
     def write_back(self) -> None:
@@ -119,6 +126,18 @@ class Crossing:
                 made._writeable = False
         return made
 
+    def _apart(self, value: Any) -> Any:
+        """A masked array or a matrix with memory of its own, where that of ours can't be written;
+        of other classes what is written there would be lost.
+        """
+        given = [theirs for theirs, _ in self._ours.values() if isinstance(theirs, numpy.ndarray)]
+        if not any(numpy.may_share_memory(value, theirs) for theirs in given):
+            return value
+        if takes_part(value):
+            return value if value.flags.writeable else value.copy()
+        value.flags.writeable = False
+        return value
+
     def _pair(self, ours: Any, theirs: Any) -> Any:
         self._theirs[id(ours)] = theirs
         self._ours[id(theirs)] = theirs, ours
@@ -137,6 +156,12 @@ class Crossing:
             return crossing.over(ours)
 
         return called_by_numpy
+
+
+def _class_over(kind: type) -> type:
+    if kind is ndarray:
+        return numpy.ndarray
+    return kind._kind if issubclass(kind, Proxy) else kind
 
 
 def _is_alone(array: Any, holders: int) -> bool:

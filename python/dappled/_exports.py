@@ -61,6 +61,20 @@ def _array(self: Any, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
     return numpy.array(core.unwrap(self, writeable=True), dtype=dtype, copy=copy)
 
 
+def _interface(self: Any) -> dict[str, Any]:
+    """NumPy's description of the memory. It keeps the memory, which is lent for so long; what was
+    brought together for it is handed over itself, not by its address.
+    """
+    if is_gathered(self):
+        if self.dtype.kind in "mM":  # of which nobody can have a buffer
+            raise AttributeError("__array_interface__")
+        values = _array(self)
+        own = {"data": memoryview(values), "strides": values.strides}
+        return {**values.__array_interface__, **own}
+    values = core.unwrap(self, writeable=True)
+    return {**values.__array_interface__, "lent": values}
+
+
 def _whole_memory(name: str) -> property:
     def get(self: Any) -> Any:
         return getattr(_memory(self), name)
@@ -71,6 +85,7 @@ def _whole_memory(name: str) -> property:
 
 METHODS = {
     "__array__": _array,
+    "__array_interface__": property(_interface),
     "__copy__": _copy,
     "__deepcopy__": _deepcopy,
     "__dlpack__": _dlpack,

@@ -137,8 +137,8 @@ class flatiter(Proxy):  # the name is NumPy's
     def __len__(self) -> int:
         return self.base.size  # type: ignore[no-any-return]
 
-    def __iter__(self) -> flatiter:
-        return self
+    def __iter__(self) -> Any:
+        return self if in_pieces(self.base) else self._walk
 
     def __next__(self) -> Any:
         return next(self._walk)
@@ -146,6 +146,8 @@ class flatiter(Proxy):  # the name is NumPy's
     def __getitem__(self, key: Any) -> Any:
         if in_pieces(self.base) and _is_plain(plain := _simple(key, len(self))):
             return _read(self.base, plain)
+        if type(key) is int and not self.base.dtype.hasobject:
+            return self._numpy[key]
         crossing = Crossing("flatiter.__getitem__")
         return crossing.back(crossing.over(self.base).flat[crossing.over(key)])
 

@@ -115,7 +115,7 @@ def astype(array: Any, dtype: Any, order: str = "K", **options: Any) -> Any:
     axes = memory_order(array, array.ndim, order)
 
     def cast(part: Any) -> Any:
-        return part.astype(dtype, **options)
+        return called_by_user(part.astype, dtype, **options)
 
     made = applied(cast, (array.transpose(axes),), {})
     return made if made is NotImplemented else turned(made, axes)

@@ -38,8 +38,7 @@ _LEFT_OUT = {
     *("__class__", "__delattr__", "__delitem__", "__dir__", "__doc__", "__getattribute__"),
     *("__getstate__", "__hash__", "__init__", "__init_subclass__", "__reduce_ex__", "__setattr__"),
     *("__setstate__", "__sizeof__", "__subclasshook__"),
-    *("__array_finalize__", "__array_interface__", "__array_priority__", "__array_struct__"),
-    *("__array_ufunc__", "__array_wrap__"),
+    *("__array_finalize__", "__array_struct__", "__array_ufunc__", "__array_wrap__"),
 }
 
 
@@ -47,8 +46,19 @@ def attach(kind: Any) -> None:
     """Gives the class every member that it lacks, and the ufuncs their methods."""
     _ufuncs.attach()
     for name in {*dir(numpy.ndarray), *OWN} - _LEFT_OUT - set(vars(kind)):
-        member = OWN.get(name) or _delegate(name)
+        member = OWN[name] if name in OWN else _delegate(name)
         setattr(kind, name, _sooner(name, member) if name in SMALL_METHODS else member)
+    _be_sequence(kind)
+
+
+def _be_sequence(kind: Any) -> None:
+    """What C asks of a sequence (`bisect`, `reversed`): Python fills its slots for functions of its
+    own, and leaves them when the core's come back.
+    """
+    for name in ("__getitem__", "__len__"):
+        own = vars(kind)[name]
+        setattr(kind, name, lambda *args: None)
+        setattr(kind, name, own)
 
 
 def _sooner(name: str, general: Any) -> Any:
@@ -101,11 +111,19 @@ def _single(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _iterate(self: Any) -> Any:
     if self.ndim == 0:
         raise TypeError("iteration over a 0-d array")
+    if self.ndim == 1 and core.ranks() == 1:
+        memory = core.unwrap(self)  # which shows what is written meanwhile
+        return iter(memory) if not self.dtype.hasobject else map(_element, memory)
     return (self[place] for place in range(len(self)))
 
 
+def _element(value: Any) -> Any:
+    return core.wrap(value) if type(value) is numpy.ndarray else value
+
+
 def _contains(self: Any, item: Any) -> bool:
-    return bool(numpy.any(self == item))
+    found = self == item
+    return bool(found.any() if hasattr(found, "any") else found)
 
 
 def _gathers(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -217,6 +235,7 @@ OWN: dict[str, Any] = {
     "__int__": _single(int),
     "__iter__": _iterate,
     "__new__": staticmethod(_new),
+    "__array_priority__": 0.0,
     "device": property(lambda self: "cpu"),
     "flat": flat,
     "tolist": dressed(_tolist, numpy.ndarray.tolist, "dappled.ndarray", GATHERED),

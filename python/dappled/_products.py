@@ -10,6 +10,7 @@ import numpy
 from dappled._array import core, few, into, is_native, ndarray, ufuncs, wrapped
 from dappled._fallback import shadow
 from dappled._flat import flatiter
+from dappled._foreign import as_ours
 from dappled._matmul import matmul
 from dappled._native import native
 from dappled._piecewise import in_pieces
@@ -17,7 +18,8 @@ from dappled._piecewise import in_pieces
 
 def ours(*values: Any) -> list[Any] | None:
     """The arguments as arrays of ours, if one is in pieces and all are native."""
-    arrays = [value if isinstance(value, ndarray) else numpy.asarray(value) for value in values]
+    given = map(as_ours, values)
+    arrays = [value if isinstance(value, ndarray) else numpy.asarray(value) for value in given]
     native = all(is_native(value.dtype) for value in arrays)
     if not native or not any(map(in_pieces, arrays)):
         return None

@@ -31,16 +31,23 @@ def proxy(kind: type) -> type[Proxy]:
     )
     module = "dappled" + "".join(kind.__module__.partition(".")[1:]).partition("._")[0]
     members = {name: _member(kind, name, module) for name in dir(kind) if name not in skipped}
-    members |= {name: _member(kind, name, module) for name in _TEXT if name in vars(kind)}
+    members |= {name: _member(kind, name, module) for name in _TEXT if _says(kind, name)}
     if kind is numpy.nditer:
+        members["__getitem__"] = _operand(members["__getitem__"])
         methods = {name for name in members if inspect.isroutine(getattr(kind, name))}
         members |= {name: _asking(name, members[name]) for name in methods}
         members |= {"__next__": _next, "__way__": COMPUTED}
     if kind.__name__ == "NpzFile":
         members["__getitem__"] = _opening(members["__getitem__"])
     members |= {"__init__": _init(kind, module), "__doc__": kind.__doc__, "__module__": module}
+    members["_kind"] = kind
     bases = (_Delegating, Mapping) if mapping else (_Delegating,)
     return type(kind.__name__, bases, members)
+
+
+def _says(kind: type, name: str) -> bool:
+    """Whether a class says of itself what Python says of any object."""
+    return inspect.getattr_static(kind, name) is not inspect.getattr_static(object, name)
 
 
 class _Delegating(Proxy):
@@ -66,10 +73,10 @@ class _Delegating(Proxy):
 
 def _init(kind: type, module: str) -> Any:
     make = gathered(kind, module)
-    if kind is numpy.nditer:
-        make = _reading(make)
 
     def init(self: Proxy, *args: Any, **kwargs: Any) -> None:
+        if kind is numpy.nditer:
+            object.__setattr__(self, "_made", _made_by_numpy(*args, **kwargs))
         made = reading(*args, **kwargs) if kind is numpy.nditer and core.ranks() > 1 else None
         object.__setattr__(self, "_numpy", made or make(*args, **kwargs)._numpy)
 
@@ -77,15 +84,22 @@ def _init(kind: type, module: str) -> Any:
     return init
 
 
-def _reading(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Iterators that write do so element by element: no good where elements are elsewhere."""
+def _made_by_numpy(
+    op: Any, flags: Any = None, op_flags: Any = None, *rest: Any, **options: Any
+) -> set[int]:
+    """On several ranks, the operands that an iterator makes itself: these it can write.
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if core.ranks() > 1 and "write" in repr((args[2:], kwargs.get("op_flags"))):
-            raise RuntimeError("on several ranks, numpy.nditer can read arrays and not write them")
-        return make(*args, **kwargs)
-
-    return call
+    It writes element by element, which is no good where elements are elsewhere.
+    """
+    if core.ranks() == 1:
+        return set()
+    several = op if isinstance(op, list | tuple) else [op]
+    made = {place for place, one in enumerate(several) if one is None}
+    each = op_flags or [[]]
+    each = [each] if isinstance(each[0], str) else each
+    if any("write" in repr(said) for place, said in enumerate(each) if place not in made):
+        raise RuntimeError("on several ranks, numpy.nditer can read arrays and not write them")
+    return made
 
 
 def _asking(name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,7 +120,19 @@ def _asking(name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
 def _next(self: Any) -> Any:
     """The next elements of an iterator: this is done often, and needs no more."""
     found = next(self._numpy)
-    return tuple(map(_wrapped, found)) if type(found) is tuple else _wrapped(found)
+    if type(found) is not tuple:
+        return _wrapped(found)
+    if not self._made:
+        return tuple(map(_wrapped, found))
+    return tuple(one if at in self._made else _wrapped(one) for at, one in enumerate(found))
+
+
+def _operand(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    def getitem(self: Any, key: Any) -> Any:
+        """The current elements of an operand; those that NumPy made may be written there."""
+        return self._numpy[key] if key in self._made else otherwise(self, key)
+
+    return dressed(getitem, otherwise, otherwise.__module__)
 
 
 def _opening(otherwise: Callable[..., Any]) -> Callable[..., Any]:
@@ -137,7 +163,19 @@ def _member(kind: type, name: str, module: str) -> Any:
         return (of_random if is_random else gathered)(member, module)
     if inspect.isdatadescriptor(member):
         return property(lambda self: _Delegating.__getattr__(self, name), _setter(name))
-    return member
+    return member if name.startswith("__") else _Value(name, member)
+
+
+class _Value:
+    """A value that a class has, and an object may have another: `Polynomial.domain`."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self._name, self._value = name, value
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return Crossing(self._name).back(self._value)
+        return _Delegating.__getattr__(instance, self._name)
 
 
 def _evaluating(kind: type, otherwise: Callable[..., Any]) -> Callable[..., Any]:

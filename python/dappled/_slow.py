@@ -15,6 +15,7 @@ import numpy
 from dappled import _choosing, _indexing, _items, _large
 from dappled._array import canonical, core, ndarray
 from dappled._crossing import Crossing
+from dappled._foreign import takes_part
 from dappled._line import called_by_user, warn, warn_at
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
@@ -33,10 +34,30 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "less_equal": operator.le,
     "not_equal": operator.ne,
 }
+# What NumPy's arrays leave to an object that has operators of its own.
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "divide": operator.truediv,
+    "divmod": divmod,
+    "floor_divide": operator.floordiv,
+    "left_shift": operator.lshift,
+    "matmul": operator.matmul,
+    "multiply": operator.mul,
+    "power": operator.pow,
+    "remainder": operator.mod,
+    "right_shift": operator.rshift,
+    "subtract": operator.sub,
+    **_COMPARISONS,
+}
 
 
 def ufunc(name: str, args: tuple[Any, ...]) -> Any:
     """An operator, by NumPy's ufunc of that name."""
+    if name in _OPERATORS and any(map(takes_part, args)):
+        return _by_numpys_arrays(name, args)
     compare = _COMPARISONS.get(name)
     if compare is None:
         return called(getattr(numpy, name), "__call__", args, {})
@@ -45,8 +66,13 @@ def ufunc(name: str, args: tuple[Any, ...]) -> Any:
         found = applied(compare, args, {})
         if found is not NotImplemented:
             return found
+    return _by_numpys_arrays(name, args)
+
+
+def _by_numpys_arrays(name: str, args: tuple[Any, ...]) -> Any:
     crossing = Crossing(name)
-    return crossing.back(called_by_user(compare, *(crossing.over(value) for value in args)))
+    over = [crossing.over(value) for value in args]
+    return crossing.back(called_by_user(_OPERATORS[name], *over))
 
 
 def in_place(name: str, array: Any, other: Any) -> Any:
@@ -64,6 +90,9 @@ _POWERS = ("reciprocal", "sqrt", "square")
 
 def getitem(array: Any, key: Any) -> Any:
     """What a key selects that is not basic, or of an array that NumPy holds."""
+    if type(key) in (int, str) and (held := array._held) is not None:  # the commonest
+        found = held[key]
+        return core.wrap(found) if type(found) is numpy.ndarray else found
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
         return found
     ours = _large if core.ranks() == 1 else _indexing
@@ -73,8 +102,15 @@ def getitem(array: Any, key: Any) -> Any:
     return crossing.back(crossing.over(array)[crossing.over(key)])
 
 
+# Values that are one element, or an error.
+_ONE = (bool, bytes, float, int, str, type(None))
+
+
 def setitem(array: Any, key: Any, value: Any) -> None:
     """Writes through a key that is not basic, or a value that may not fit."""
+    if type(key) is int and type(value) in _ONE and array._held is not None and array._writeable:
+        array._held[key] = value
+        return
     if array._items and _items.setitem(array, key, value) is not NotImplemented:
         return
     if isinstance(value, ndarray) and value._items and value.dtype != array.dtype:

@@ -53,7 +53,7 @@ VIEWS = _words(
 DESCRIBING = _words(
     """
     can_cast common_type einsum_path iscomplexobj isrealobj iterable min_scalar_type
-    ndim result_type shape size isscalar _parse_input_dimensions
+    ndim result_type shape size _parse_input_dimensions
     """
 )
 
@@ -68,8 +68,8 @@ FOREIGN = _words(
     """
     base_repr binary_repr broadcast_shapes busday_calendar datetime_data format_float_positional
     format_float_scientific frompyfunc get_include get_printoptions getbufsize geterr geterrcall
-    info isdtype isfortran issubdtype mintypecode printoptions promote_types set_printoptions
-    setbufsize seterr seterrcall show_config show_runtime typename assert_raises
+    info isdtype isfortran isscalar issubdtype mintypecode printoptions promote_types
+    set_printoptions setbufsize seterr seterrcall show_config show_runtime typename assert_raises
     assert_raises_regex assert_warns assert_no_warnings assert_no_gc_cycles break_cycles
     build_err_msg clear_and_catch decorate_methods jiffies measure memusage print_assert_equal
     run_threaded rundocs runstring raises suppress_warnings temppath tempdir check_support_sve

@@ -16,6 +16,7 @@ from dappled._array import core, few, is_native, ufuncs
 from dappled._creation import asarray
 from dappled._crossing import Crossing
 from dappled._folding import accumulated, reduced
+from dappled._foreign import takes_part
 from dappled._indexing import at
 from dappled._line import called_by_user
 from dappled._piecewise import in_pieces, piecewise
@@ -167,6 +168,8 @@ def _shadow(value: Any) -> Any:
 
 def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What can be done without bringing arrays together."""
+    if "out" not in kwargs and any(map(takes_part, args)):
+        return NotImplemented
     if method == "__call__":
         return _in_pieces(function, args, kwargs)
     if method == "reduce" and len(args) == 1:
@@ -213,6 +216,7 @@ def _written(made: Any, target: Any) -> Any:
 def _in_pieces(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if function not in GENERALISED:
         return piecewise(function, args, kwargs)
+    args = tuple(asarray(value) if type(value) in (list, tuple) else value for value in args)
     arrays = all(hasattr(value, "ndim") for value in args)
     if len(args) != 2 or not arrays or not kwargs.keys() <= {"axis", "dtype", "out"}:
         return NotImplemented
@@ -259,7 +263,8 @@ def _reduce(
     initial: Any = numpy._NoValue,
     where: Any = True,
 ) -> Any:
-    array = asarray(array) if isinstance(where, core.ndarray) else array
+    several = core.ranks() > 1 and type(array) in (list, tuple)  # arrays in pieces, perhaps
+    array = asarray(array) if several or isinstance(where, core.ndarray) else array
     native = isinstance(array, core.ndarray) and where is True and initial is not None
     kind = _folded_in(self, array, dtype, out) if native else dtype
     if native and array.ndim and _may_hold(out, kind, "same_kind"):
@@ -272,7 +277,7 @@ def _reduce(
             return out
     options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
     options |= {"initial": initial, "where": where}
-    return called(self._numpy, "reduce", (array,), options)
+    return called(self._numpy, "reduce", (array,), _said(options, _REDUCED))
 
 
 def _accumulate(self: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
@@ -286,7 +291,17 @@ def _accumulate(self: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out:
             out[...] = result
             return out
     options = {"axis": axis, "dtype": dtype, "out": out}
-    return called(self._numpy, "accumulate", (array,), options)
+    return called(self._numpy, "accumulate", (array,), _said(options, _REDUCED))
+
+
+# What NumPy takes where nothing is said.
+_REDUCED: dict[str, Any] = {"axis": 0, "dtype": None, "out": None, "keepdims": False}
+_REDUCED |= {"initial": numpy._NoValue, "where": True}
+
+
+def _said(options: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
+    """The options that say something: objects of others may not know them all."""
+    return {name: value for name, value in options.items() if value is not usual[name]}
 
 
 def _folded_in(ufunc: Any, array: Any, dtype: Any, out: Any) -> Any:

@@ -5,6 +5,9 @@ from pieces_values import ROWS, raised
 PRODUCTS = {
     "matmul": lambda np, a, b: a @ b,
     "matmul turned": lambda np, a, b: b.T @ a.T,
+    "matmul with a list": lambda np, a, b: a @ ([1, 2] * (a.shape[1] // 2)),
+    "reduced together": lambda np, a, b: np.logical_and.reduce([a > 1, a < 4, b.T > 2]),
+    "any of several": lambda np, a, b: np.any([a > 10, a < -9], axis=0),
     "gram": lambda np, a, b: a.T @ a,
     "square": lambda np, a, b: (a @ b) @ (a @ b),
     "vector": lambda np, a, b: a @ b[:, 0],

@@ -74,7 +74,7 @@ def test_nothing_is_brought_together(ranks, budget):
 
 @needs_mpi
 @pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize("program", ["native_stays", "array_api", "random_on_ranks"])
+@pytest.mark.parametrize("program", ["native_stays", "array_api", "random_on_ranks", "foreign"])
 def test_tables(program, ranks):
     """Native names bring nothing together; the array API standard; NumPy's random numbers."""
     done = on_ranks(ranks, str(PROGRAM.parent / f"{program}.py"))

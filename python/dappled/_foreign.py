@@ -1,0 +1,62 @@
+"""Objects of other libraries beside our arrays: those that take part in NumPy's operations.
+
+They may have operators and functions of their own (masked arrays, sparse matrices, series), or make
+an array of themselves, which may be one of ours, as NumPy does not expect it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from dappled._array import ndarray
+
+_PLAIN = (numpy.generic, ndarray)
+# Classes of which the first object made an array of ours of itself, or did not.
+_makers: dict[type, bool] = {}
+
+
+def takes_part(value: Any) -> bool:
+    """Whether NumPy asks an object what becomes of an operation with it."""
+    kind: Any = type(value)
+    return _kind_takes_part(kind)
+
+
+@functools.cache
+def _kind_takes_part(kind: type) -> bool:
+    if issubclass(kind, _PLAIN):
+        return False
+    if issubclass(kind, numpy.ndarray):  # a mask, or a matrix; but a file is an array like others
+        own: Any = kind.__array_ufunc__
+        priority: Any = kind.__array_priority__
+        return own is not numpy.ndarray.__array_ufunc__ or _is_higher(priority)
+    return hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_priority__")
+
+
+def _is_higher(priority: Any) -> bool:
+    return isinstance(priority, int | float) and priority > 0
+
+
+def as_ours(value: Any, asked: Callable[[type], bool] = lambda kind: True) -> Any:
+    """What an object makes of itself, if that is an array of ours: NumPy would refuse it."""
+    kind: Any = type(value)
+    if not _makes_arrays(kind) or not asked(kind) or _makers.get(kind) is False:
+        return value
+    made = value.__array__()
+    ours = _makers.setdefault(kind, isinstance(made, ndarray))
+    return made if ours and isinstance(made, ndarray) else value
+
+
+@functools.cache
+def _makes_arrays(kind: type) -> bool:
+    known = kind.__module__.partition(".")[0] in ("dappled", "numpy")
+    return not known and not issubclass(kind, numpy.ndarray | type) and hasattr(kind, "__array__")
+
+
+@functools.cache
+def is_only_made(kind: type) -> bool:
+    """Whether NumPy's functions can do nothing with an object but ask it for an array."""
+    return not (hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"))
