@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from dappled.launch import mpiexec
 from dappled.launch.records import Records
-from dappled.launch.streams import beyond
+from dappled.launch.streams import beyond, warned
 from launched import COMMAND, LIMIT, dappled, needs_mpi
 
 BEGIN = "import os, signal, sys, time\nimport dappled as np\nr, a = np.comm.rank, np.arange(12.0)\n"
@@ -87,6 +87,17 @@ def test_what_rank_0_prints_is_shown_once():
     first, second = done.stdout.splitlines()
     assert (first, done.stderr) == ("out 0 3 a -n --b given", "err 0")
     assert second.endswith(" 5 5 threads")
+
+
+WARNED = "import dappled as np\na = np.ones(300)\na[{}] = -1\nprint(np.log(a).max())"
+
+
+@needs_mpi
+@pytest.mark.parametrize("place", ["5", "250", "::100"])
+def test_what_any_rank_is_warned_of_is_shown_once(place):
+    done = dappled("run", "-n", 3, "-c", WARNED.format(place), DAPPLED_WHOLE_BELOW="0")
+    assert (done.returncode, done.stdout) == (0, "nan\n")
+    assert done.stderr.count("RuntimeWarning: invalid value encountered in log") == 1, done.stderr
 
 
 @needs_mpi
@@ -261,6 +272,11 @@ SAID = [
 @pytest.mark.parametrize(("said", "known", "rest"), SAID)
 def test_what_rank_0_said_is_not_said_again(said, known, rest):
     assert beyond(said.encode(), 2, known.encode()) == rest
+
+
+def test_warnings_of_others_are_told_from_all_else_they_say():
+    mine, other = (b"p.py:%d: RuntimeWarning: x\n  a / b\n" % line for line in (1, 2))
+    assert warned([mine + b"err 1\n", mine + other, b"p.py:3: no\n"], b"err 0\n" + mine) == other
 
 
 # Made by `make test`: Open MPI's mpiexec can't be in one environment with MPICH's.

@@ -31,11 +31,11 @@ def canonical(values: Any) -> Any:
     """Values without what lies in bytes that mean nothing, as long doubles have them: what is small
     and given to an operation is compared between ranks.
     """
-    padded = values.dtype.char in "gG" and values.dtype.isnative
-    if not padded or values.nbytes > _COMPARED or numpy.finfo("g").nmant != 63:
+    padded = values.dtype.char in "gG" and numpy.finfo("g").nmant == 63
+    if not padded or values.nbytes > _COMPARED:
         return values
     raw = values.copy(order="C").reshape(-1).view("u1").reshape(-1, numpy.dtype("g").itemsize)
-    raw[:, 10:] = 0
+    raw[:, slice(10, None) if values.dtype.isnative else slice(-10)] = 0
     return raw.reshape(-1).view(values.dtype).reshape(values.shape)
 
 

@@ -65,9 +65,11 @@ def _interface(self: Any) -> dict[str, Any]:
     """NumPy's description of the memory. It keeps the memory, which is lent for so long; what was
     brought together for it is handed over itself, not by its address.
     """
+    # NumPy asks for it before it asks for an array: structures lose their holes in it, dates and
+    # swapped long doubles have no buffers, and objects none that others may hold.
+    if self.dtype.kind not in "biufcSU" or not self.dtype.isnative:
+        raise AttributeError("__array_interface__")
     if is_gathered(self):
-        if self.dtype.kind in "mM":  # of which nobody can have a buffer
-            raise AttributeError("__array_interface__")
         values = _array(self)
         own = {"data": memoryview(values), "strides": values.strides}
         return {**values.__array_interface__, **own}

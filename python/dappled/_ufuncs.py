@@ -120,6 +120,10 @@ def _is_castable(ufunc: Any, kinds: tuple[Any, ...], dtype: Any, casting: Any) -
 _KEPT = {"casting", "out", "subok"}
 
 
+# Which of their arguments methods write, given by their places.
+_WRITTEN = {"at": (0,), "reduce": (3,), "accumulate": (3,), "reduceat": (4,)}
+
+
 def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A method of NumPy's ufunc on our arrays."""
     found = _on_pieces(function, method, args, kwargs)
@@ -128,11 +132,8 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     if "where" in kwargs and core.ranks() > 1:
         _check_where(function, method, args, kwargs)
     crossing = Crossing(function.__name__)
-    written = range(1) if method == "at" else range(function.nin, len(args))
-    over = [
-        crossing.over(value, method in ("__call__", "at") and place in written)
-        for place, value in enumerate(args)
-    ]
+    written = range(function.nin, len(args)) if method == "__call__" else _WRITTEN.get(method, ())
+    over = [crossing.over(value, place in written) for place, value in enumerate(args)]
     named = {name: crossing.over(value, name == "out") for name, value in kwargs.items()}
     result = called_by_user(getattr(function, method), *over, **named)
     crossing.write_back()

@@ -86,6 +86,18 @@ def matrix(np):
     return made
 
 
+HIDDEN = numpy.ma.array(numpy.arange(SIZE), mask=[0, 1] * (SIZE // 2))
+SQUARE = numpy.asmatrix(numpy.arange(4.0).reshape(2, 2))
+
+
+def written(np):
+    """What a mask hides is written all the same: an array has no mask."""
+    a = np.zeros(SIZE)
+    a[2:] = HIDDEN[2:]
+    a += HIDDEN
+    return a
+
+
 def domain(np):
     fit = np.polynomial.Polynomial.fit(np.arange(5.0), np.arange(5.0) ** 2, 2)
     return [*fit.domain.tolist(), *type(fit).domain.tolist()]
@@ -125,7 +137,16 @@ PROGRAMS = {
     "nditer by place": by_place,
     "gradient": gradient,
     "masked": masked,
+    "masked, right": lambda np: np.arange(SIZE) * HIDDEN,
+    "masked, left": lambda np: HIDDEN - np.ones(SIZE),
+    "masked, compared": lambda np: np.arange(SIZE) < HIDDEN,
+    "masked, function": lambda np: np.sqrt(HIDDEN),
+    "masked, function of two": lambda np: np.maximum(np.arange(SIZE), HIDDEN),
+    "masked, written": written,
     "matrix": matrix,
+    "matrix, right": lambda np: np.ones((2, 2)) * SQUARE,
+    "matrix, left": lambda np: SQUARE * np.ones((2, 2)),
+    "matrix, function": lambda np: np.add(np.ones((2, 2)), SQUARE),
     "polynomial's domain": domain,
     "polynomial, converted": converted,
 }
@@ -137,7 +158,7 @@ def seen(np, program):
         found = program(np)
     except Exception as error:
         return repr(error)
-    kind = "array" if isinstance(found, np.ndarray | numpy.ndarray) else type(found).__name__
+    kind = "array" if type(found) in (np.ndarray, numpy.ndarray) else type(found).__name__
     dtype = getattr(found, "dtype", None)
     return kind, dtype, found.tolist() if hasattr(found, "tolist") else found
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from dappled.launch import mpiexec, rank
 from dappled.launch.records import Records
-from dappled.launch.streams import Labelled, Shown, Stream, beyond
+from dappled.launch.streams import Labelled, Shown, Stream, beyond, warned
 
 # Seconds that mpiexec is given to end the job by itself; and from one signal to a stronger one.
 _GRACE = 1.0
@@ -190,7 +190,14 @@ class Job:
             return bad.status
         if status != 0 or not self._records.all_started:
             self._show_own()
+        self._say_warnings()
         return status if status >= 0 else 128 - status
+
+    def _say_warnings(self) -> None:
+        others = (f"{number}.err" for number in range(1, self._program.ranks))
+        said = warned((self._streams[name].kept for name in others), self._streams["0.err"].kept)
+        sys.stderr.buffer.write(said)
+        sys.stderr.buffer.flush()
 
     def _say_why(self, number: int, text: str) -> None:
         said, known = self._streams[f"{number}.err"], self._streams["0.err"]

@@ -6,8 +6,12 @@ may say why the job failed.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import BinaryIO
 
+# A warning as Python shows it: its place and its text, and mostly the line of the program.
+_WARNING = re.compile(rb"^.+:\d+: \w+Warning: .*\n(?:  .*\n)?", re.MULTILINE)
 _KEPT = 1 << 16  # bytes of a rank's stderr
 
 
@@ -73,6 +77,12 @@ def beyond(said: bytes, rank: int, known: bytes) -> str:
     rest = "".join(lines[alike:])
     same = rest.replace(f"rank {rank}", "rank 0") in "".join(others)
     return "" if same else rest
+
+
+def warned(others: Iterable[bytes], known: bytes) -> bytes:
+    """What other ranks were warned of and rank 0 was not, once: each sees its own elements alone."""
+    said = {warning for other in others for warning in _WARNING.findall(other)}
+    return b"".join(sorted(said - {*_WARNING.findall(known)}))
 
 
 def _lines(data: bytes) -> list[str]:

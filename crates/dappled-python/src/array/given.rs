@@ -61,12 +61,33 @@ pub fn argument<'a, 'py>(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Argum
         return Ok(Some(Argument::Weak(weak, value)));
     }
     if let Ok(array) = object.cast::<PyUntypedArray>() {
-        return theirs(array);
+        return if is_plain_array(object)? { theirs(array) } else { Ok(None) };
     }
     match is_generic(object)? {
         true => strong(object),
         false => Ok(None),
     }
+}
+
+/// Is it an array of NumPy's, in memory or in a file? Classes of others (masked arrays, matrices) have
+/// their own say in an operation.
+fn is_plain_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static MEMMAP: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = object.py();
+    Ok(object.is_exact_instance_of::<PyUntypedArray>()
+        || object.get_type().is(numpy_class(py, &MEMMAP, "memmap")?))
+}
+
+/// A class of NumPy's, looked up once.
+fn numpy_class<'a, 'py>(
+    py: Python<'py>,
+    known: &'a PyOnceLock<Py<PyType>>,
+    name: &str,
+) -> PyResult<&'a Bound<'py, PyType>> {
+    let import = || -> PyResult<Py<PyType>> {
+        Ok(py.import("numpy")?.getattr(name)?.cast_into::<PyType>()?.unbind())
+    };
+    Ok(known.get_or_try_init(py, import)?.bind(py))
 }
 
 fn theirs<'a>(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Argument<'a>>> {
@@ -78,11 +99,7 @@ fn theirs<'a>(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Argument<'a>
 /// Is it a scalar of NumPy's?
 pub fn is_generic(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     static GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let py = object.py();
-    let import = || -> PyResult<Py<PyType>> {
-        Ok(py.import("numpy")?.getattr("generic")?.cast_into::<PyType>()?.unbind())
-    };
-    object.is_instance(GENERIC.get_or_try_init(py, import)?.bind(py))
+    object.is_instance(numpy_class(object.py(), &GENERIC, "generic")?)
 }
 
 /// A scalar of NumPy's, which keeps its dtype.
