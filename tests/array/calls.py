@@ -1,5 +1,11 @@
 """What is called: for each table, the programs by the name under which a failure is shown."""
 
+
+def is_padded(array):
+    """Has an element bytes that nobody has written, as a long double has?"""
+    return array.dtype.char in "gG"
+
+
 # One array; every dtype, shape and view.
 SHAPING = {
     "reshape": lambda np, a: np.reshape(a, -1),
@@ -50,7 +56,7 @@ SHAPING = {
     "astype": lambda np, a: a.astype("f8"),
     "astype function": lambda np, a: np.astype(a, bool),
     "view bytes": lambda np, a: a.view("u1"),
-    "byteswap": lambda np, a: a.byteswap(),
+    "byteswap": lambda np, a: is_padded(a) or a.byteswap(),
     "empty_like strides": lambda np, a: np.array(np.empty_like(a).strides),
     "zeros_like": lambda np, a: np.zeros_like(a),
     "ones_like": lambda np, a: np.ones_like(a, dtype="i4"),
@@ -265,7 +271,7 @@ WRITING = {
     "flat all": lambda np, a: setattr(a, "flat", [1, 2]),
     "real": lambda np, a: setattr(a, "real", 3),
     "imag": lambda np, a: setattr(a, "imag", 3),
-    "byteswap": lambda np, a: a.byteswap(inplace=True),
+    "byteswap": lambda np, a: is_padded(a) or a.byteswap(inplace=True),
     "sum out": lambda np, a: np.sum(a[None], axis=0, out=a),
     "sum out place": lambda np, a: np.sum(a[None], 0, None, a),
     "clip out": lambda np, a: np.clip(a, 1, 2, out=a),

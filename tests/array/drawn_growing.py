@@ -1,5 +1,7 @@
 """Steps of drawn programs: arrays longer, shorter, joined, cut, turned and in another order."""
 
+from calls import is_padded
+
 PADS = "constant edge reflect symmetric wrap maximum mean minimum linear_ramp empty"
 
 VIEWS = ["u1", "i2", "f8", "l"]  # a long double has bytes that mean nothing
@@ -91,7 +93,7 @@ GROWING = {
     "over axes": lambda np, d, a, b: np.apply_over_axes(np.sum, a, [0, -1]),
     "kron": lambda np, d, a, b: np.kron(a[:2] if a.ndim else a, b[:2] if b.ndim else b),
     "view": lambda np, d, a, b: a.view(d.one([a.dtype] if a.dtype.char == "g" else VIEWS)),
-    "byteswap": lambda np, d, a, b: a.byteswap(),
+    "byteswap": lambda np, d, a, b: is_padded(a) or a.byteswap(),
     "shape set": lambda np, d, a, b: [c := a.copy(), setattr(c, "shape", (-1, d.number(1, 3)))][0],
     "unwrap": lambda np, d, a, b: np.unwrap(a, axis=d.axis(a)),
     "setxor": lambda np, d, a, b: np.roll(np.setxor1d(a, b), d.number()),

@@ -45,8 +45,7 @@ MORE = {
     "to numbers": lambda np, a: a.astype("f4"),
     "items": lambda np, a: [a.item((0,) * a.ndim), a.item(1), a.item(99)],
     "iterate": lambda np, a: [[*a.reshape(-1)], a.tolist()],
-    # Of long doubles that would be to read bytes that nobody has written.
-    "swapped": lambda np, a: a.dtype.char in "gG" or a.view(a.dtype.newbyteorder()),
+    "swapped": lambda np, a: calls.is_padded(a) or a.view(a.dtype.newbyteorder()),
     "bytes": lambda np, a: np.ascontiguousarray(a).view("S1").shape,
     "isnat": lambda np, a: np.isnat(a),
     "strings": lambda np, a: (np.strings.str_len(a), np.char.upper(a), a + a),
