@@ -80,7 +80,7 @@ def beyond(said: bytes, rank: int, known: bytes) -> str:
 
 
 def warned(others: Iterable[bytes], known: bytes) -> bytes:
-    """What other ranks were warned of and rank 0 was not, once: each sees its own elements alone."""
+    """What other ranks were warned of and rank 0 was not, once: each sees its own elements."""
     said = {warning for other in others for warning in _WARNING.findall(other)}
     return b"".join(sorted(said - {*_WARNING.findall(known)}))
 
