@@ -35,11 +35,12 @@ impl Along {
 /// Both are the bytes of elements for which the fold has a loop, aligned.
 ///
 /// ```
-/// use dappled_kernels::{Along, DType, Fold, element::{bytes_of, bytes_of_mut}, fold_at_once};
-/// let (dtype, values, mut sums) = (DType::Float64, [1.0, 2.0, 4.0, 8.0], [0.0; 2]);
+/// use dappled_kernels::{Along, Buffer, DType, Fold, element::bytes_of, fold_at_once};
+/// let (dtype, values, sums) = (DType::Float64, bytes_of(&[1.0, 2.0, 4.0, 8.0]), Buffer::zeroed(16));
 /// let initial = Fold::Add.identity(dtype);
-/// fold_at_once(Fold::Add, dtype, Along::Rows, bytes_of(&values), bytes_of_mut(&mut sums), initial);
-/// assert_eq!(sums, [5.0, 10.0]);
+/// fold_at_once(Fold::Add, dtype, Along::Rows, values, &mut sums.write()?, initial);
+/// assert_eq!(sums.to_vec::<f64>(), [5.0, 10.0]);
+/// # Ok::<(), dappled_kernels::Error>(())
 /// ```
 pub fn fold_at_once(
     fold: Fold,
