@@ -21,15 +21,17 @@ impl Array {
         if let Some(cast) = self.cast_exactly(folding)? {
             return cast.folded(folding);
         }
-        // A result lies as its argument does.
+        // NumPy's result lies as its argument does: here in C order.
         let turned = memory_order(&[self.view()], self.shape().len()).is_some();
+        if turned || !is_small(self, folding.dtype) {
+            return self.fold(folding);
+        }
         let base = View::c_order(folding.dtype, &folding.folded(self.shape()));
-        if !turned && let Some(memory) = self.folded_in_order(folding, &base)? {
+        if let Some(memory) = self.folded_in_order(folding, &base)? {
             return Ok(Array::whole(self.session(), base, memory));
         }
-        let Some(memory) = ready(self, folding).filter(|_| !turned) else {
-            return self.fold(folding);
-        };
+        let whole = self.versions.with_current(|node| node.whole_memory().cloned());
+        let Some(memory) = whole else { return self.fold(folding) };
         let out = small_memory(base.len() * folding.dtype.itemsize());
         fold_into(self, folding, &memory, (&out, &base))?;
         Ok(Array::whole(self.session(), base, out))
@@ -103,20 +105,12 @@ impl Array {
 
 /// Is it small, of this dtype, and lies one element after the other?
 fn is_in_order(array: &Array, dtype: DType) -> bool {
-    let (limits, view) = (array.session().limits(), array.view());
-    let small = (1..=limits.at_once).contains(&view.len());
-    small && view.dtype == dtype && view.is_contiguous()
+    is_small(array, dtype) && array.view().is_contiguous()
 }
 
-/// The memory of a small array that is folded as it is, if that is known.
-fn ready(array: &Array, folding: &Folding) -> Option<Buffer> {
-    let (session, view) = (array.session(), array.view());
-    let small = (1..=session.limits().at_once).contains(&view.len());
-    // NumPy's result lies as its argument does: here in C order.
-    if !small || view.dtype != folding.dtype || memory_order(&[view], view.shape.len()).is_some() {
-        return None;
-    }
-    array.versions.with_current(|node| node.whole_memory().cloned())
+fn is_small(array: &Array, dtype: DType) -> bool {
+    let most = array.session().limits().at_once;
+    (1..=most).contains(&array.view().len()) && array.dtype() == dtype
 }
 
 fn fold_into(
