@@ -1,7 +1,7 @@
 //! Runs a program over all its indices, tile by tile, on all threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::bind::{Bound, Operand};
 use crate::crew::Crew;
@@ -73,9 +73,11 @@ pub struct Interpreter {
     pub(crate) outputs: Vec<Source>,
     /// One for each input and constant, kept; and those that the steps share.
     pub(crate) slots: usize,
-    compiler: Option<Arc<dyn Compiler>>,
+    pub(crate) compiler: Option<Arc<dyn Compiler>>,
     /// Elements times steps so far: what is rare is not worth compiling.
-    work: AtomicUsize,
+    pub(crate) work: AtomicUsize,
+    /// What is done where all operands lie in order, once it is known.
+    pub(crate) in_order: OnceLock<Option<Arc<Plan>>>,
     plans: Mutex<Vec<Known>>,
     togethers: Mutex<Vec<(Pattern, Option<Arc<Together>>)>>,
 }
@@ -131,6 +133,7 @@ impl Interpreter {
             program: program.clone(),
             compiler: None,
             work: AtomicUsize::new(0),
+            in_order: OnceLock::new(),
             plans: Mutex::default(),
             togethers: Mutex::default(),
         })

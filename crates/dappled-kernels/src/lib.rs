@@ -20,6 +20,7 @@
 //! slot, machine      one thread's registers: runs a program over one tile
 //! share, crew        work in parts, on the thread that asks and on others that wait awake
 //! execute, threads   runs a program over all tiles, on all threads; how many these are
+//! in_order           the same where all operands lie one element after the other
 //! fold, tree         what folds values into one; NumPy's pairwise tree
 //! reduce, scan       reductions and scans of a fused program
 //! random             random numbers by their place
@@ -40,6 +41,7 @@ mod flags;
 mod fold;
 mod fused;
 mod groups;
+mod in_order;
 mod kernels;
 mod lane;
 mod machine;

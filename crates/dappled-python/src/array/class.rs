@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use super::exclusive::exclusive;
 use super::lending::Item;
+use super::soon::Unfinished;
 use super::{dtypes, scalars};
 
 /// An array in pieces over the ranks, with NumPy's meaning.
@@ -53,13 +54,26 @@ impl Value {
 
 /// An array, and what assigning to `shape` made of it: what was borrowed before stays valid.
 pub struct Shaped {
-    array: Array,
+    first: First,
     next: OnceLock<Box<Shaped>>,
+}
+
+enum First {
+    Ready(Array),
+    /// An operand of the next operation, which may need no array.
+    Soon(Unfinished),
 }
 
 impl Shaped {
     fn new(array: Array) -> Self {
-        Self { array, next: OnceLock::new() }
+        Self { first: First::Ready(array), next: OnceLock::new() }
+    }
+
+    fn array(&self) -> &Array {
+        match &self.first {
+            First::Ready(array) => array,
+            First::Soon(unfinished) => unfinished.array(),
+        }
     }
 
     fn last(&self) -> &Shaped {
@@ -75,6 +89,20 @@ impl NdArray {
     /// An array that owns its memory.
     pub fn owned(array: Array) -> Self {
         Self::new(Value::Ours(Shaped::new(array)), None, true)
+    }
+
+    /// What is an operand of the next operation, and may never be an array.
+    pub fn unfinished(unfinished: Unfinished) -> Self {
+        let shaped = Shaped { first: First::Soon(unfinished), next: OnceLock::new() };
+        Self::new(Value::Ours(shaped), None, true)
+    }
+
+    /// What it is put together of, if it was no array when it was made.
+    pub fn as_unfinished(&self) -> Option<&Unfinished> {
+        match &self.value {
+            Value::Ours(Shaped { first: First::Soon(unfinished), .. }) => Some(unfinished),
+            _ => None,
+        }
     }
 
     fn new(value: Value, base: Option<Py<PyAny>>, writeable: bool) -> Self {
@@ -130,7 +158,7 @@ impl NdArray {
     /// Our array, if the dtype is native.
     pub fn array(&self) -> Option<&Array> {
         match &self.value {
-            Value::Ours(shaped) => Some(&shaped.last().array),
+            Value::Ours(shaped) => Some(shaped.last().array()),
             _ => None,
         }
     }
@@ -138,8 +166,8 @@ impl NdArray {
     /// What is with us, elements or the bytes of items, and the dtype of items.
     pub fn memory(&self) -> Option<(&Array, Item<'_>)> {
         match &self.value {
-            Value::Ours(shaped) => Some((&shaped.last().array, None)),
-            Value::Items(shaped, descr) => Some((&shaped.last().array, Some(descr))),
+            Value::Ours(shaped) => Some((shaped.last().array(), None)),
+            Value::Items(shaped, descr) => Some((shaped.last().array(), Some(descr))),
             Value::Held(_) => None,
         }
     }
@@ -161,7 +189,7 @@ impl NdArray {
     pub fn reshape_in_place(&self, view: View) {
         if let Value::Ours(shaped) | Value::Items(shaped, _) = &self.value {
             let last = shaped.last();
-            let _ = last.next.set(Box::new(Shaped::new(last.array.with_view(view))));
+            let _ = last.next.set(Box::new(Shaped::new(last.array().with_view(view))));
         }
     }
 
@@ -192,7 +220,7 @@ impl NdArray {
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.value {
-            Value::Ours(shaped) => dtypes::to_numpy(py, shaped.last().array.dtype()),
+            Value::Ours(shaped) => dtypes::to_numpy(py, shaped.last().array().dtype()),
             Value::Items(_, descr) => Ok(descr.bind(py).clone().into_any()),
             Value::Held(array) => array.bind(py).getattr("dtype"),
         }

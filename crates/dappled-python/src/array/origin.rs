@@ -15,10 +15,18 @@ use super::session::session;
 use super::slow;
 
 /// A place in the user's program. Its line is looked for when it is asked for, which takes a while.
-struct Place {
+pub struct Place {
     globals: Py<PyAny>,
     code: Py<PyAny>,
     instruction: Py<PyAny>,
+}
+
+impl Place {
+    /// An instruction of some code of a module with these globals.
+    pub fn new(globals: Bound<'_, PyAny>, code: &Bound<'_, PyAny>, at: i32) -> PyResult<Self> {
+        let instruction = at.into_pyobject(code.py())?.into_any().unbind();
+        Ok(Self { globals: globals.unbind(), code: code.clone().unbind(), instruction })
+    }
 }
 
 /// Three bits for each kind of flag, in this order, which is NumPy's in `numpy.errstate`.
@@ -52,7 +60,7 @@ fn mode(policy: u32, kind: usize) -> usize {
 }
 
 /// What the program wants done now.
-fn policy(py: Python<'_>) -> PyResult<u32> {
+pub fn policy(py: Python<'_>) -> PyResult<u32> {
     let errors = if warnings_are_errors(py)? { ERRORS } else { 0 };
     Ok(error_state(py)? | errors)
 }

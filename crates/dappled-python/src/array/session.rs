@@ -60,7 +60,7 @@ fn connect(settings: &Settings) -> Result<Box<dyn Fabric>, FabricError> {
 }
 
 /// A number that the environment says.
-fn said<T: std::str::FromStr>(name: &str) -> Option<T> {
+pub fn said<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 

@@ -21,7 +21,7 @@ use super::origin::{must_report, origin};
 use super::session::session;
 use super::shapes::owned;
 use super::small::Small;
-use super::{slow, small};
+use super::{slow, small, soon};
 
 /// Bytes of the widest element.
 const WIDEST: usize = 16;
@@ -47,6 +47,9 @@ fn common_case<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Some(result) = soon::asked(py, op, objects)? {
+        return Ok(Some(result));
+    }
     match commonest(op, objects) {
         Some((array, beside)) => common_result(py, op, array, beside),
         None => Ok(None),
@@ -59,6 +62,9 @@ pub fn beside_own<'py>(
     op: Op,
     other: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Some(result) = soon::asked(own.py(), op, &[own.as_any(), other])? {
+        return Ok(Some(result));
+    }
     let Some(array) = own.get().array().filter(|array| !array.shape().is_empty()) else {
         return Ok(None);
     };
@@ -111,7 +117,9 @@ fn commonest<'a>(op: Op, objects: &[&'a Bound<'_, PyAny>]) -> Option<(&'a Array,
     let (array, beside) = match *objects {
         [array] => (ours(array), Some(Beside::Nothing)),
         [left, right] => match (ours(left), ours(right)) {
-            (None, Some(right)) => (Some(right), number(op, right, left).map(Beside::Before)),
+            (None, Some(right)) => {
+                (Some(right), number(op, right.dtype(), left).map(Beside::Before))
+            }
             (left, _) => (left, left.and_then(|left| beside(op, left, right))),
         },
         _ => return None,
@@ -123,7 +131,7 @@ fn commonest<'a>(op: Op, objects: &[&'a Bound<'_, PyAny>]) -> Option<(&'a Array,
 fn beside<'a>(op: Op, array: &Array, object: &'a Bound<'_, PyAny>) -> Option<Beside<'a>> {
     match ours(object) {
         Some(other) => Some(Beside::Array(other)),
-        None => number(op, array, object).map(Beside::After),
+        None => number(op, array.dtype(), object).map(Beside::After),
     }
 }
 
@@ -131,9 +139,9 @@ fn ours<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Array> {
     object.cast_exact::<NdArray>().ok()?.get().array()
 }
 
-/// A Python number beside an array whose dtype has it. (Some powers are other operations.)
-fn number(op: Op, array: &Array, object: &Bound<'_, PyAny>) -> Option<Scalar> {
-    let (dtype, kind) = (array.dtype(), array.dtype().kind());
+/// A Python number beside an array of a dtype that has it. (Some powers are other operations.)
+pub fn number(op: Op, dtype: DType, object: &Bound<'_, PyAny>) -> Option<Scalar> {
+    let kind = dtype.kind();
     if op == Op::Power {
         return None;
     }

@@ -9,6 +9,7 @@ use dappled_kernels::{Axes, DType, Interpreter, Program};
 use dappled_protocol::Distribution;
 
 use super::layout::Layout;
+use super::recipe::Recipe;
 use super::tag::Words;
 use crate::plan::{Plan, Through};
 use crate::run::Halo;
@@ -21,6 +22,8 @@ const MOST: usize = 256;
 pub(super) struct Known {
     /// Programs ready to run.
     pub programs: Cache<Program, Arc<Interpreter>>,
+    /// The same of small arrays, put together as they are asked for.
+    pub recipes: Cache<Recipe, Arc<Interpreter>>,
     /// The program that gives what it reads, by the dtype.
     pub readers: [OnceLock<Arc<Interpreter>>; DType::ALL.len()],
     /// Where arrays lie if nobody says. Equal ones share one layout, and are soon compared.

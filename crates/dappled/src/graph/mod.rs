@@ -11,6 +11,7 @@
 //! array, versions   the array: a view of a box that holds the current version
 //! resolve, map      an operation: dtype, shape, layout, then a node
 //! quick, small      a small one, computed at once; element: one element; quick_take, quick_arg
+//! soon, recipe      small ones of one expression, put together as they are asked for
 //! assign, outside   a write
 //! fold              a reduction of memory that is whole; spread_fold: of pieces
 //! lies              where values in pieces lie, and what this rank has of them
@@ -66,6 +67,7 @@ mod quick_arg;
 mod quick_fold;
 mod quick_take;
 mod random;
+mod recipe;
 mod relay;
 mod reshape;
 mod resolve;
@@ -74,6 +76,7 @@ mod search;
 mod session;
 mod short;
 mod small;
+mod soon;
 mod spread;
 mod spread_fold;
 mod spread_sum;
@@ -99,6 +102,7 @@ pub use quick_arg::quick_arg;
 pub use quick_take::{elements, quick_take};
 pub use resolve::{Given, loop_dtype, loop_of, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
 pub use session::{Limits, Session};
+pub use soon::{Soon, Term};
 pub use versions::Loan;
 pub use ways::{Line, Ways};
 

@@ -307,14 +307,7 @@ impl Session {
 
     /// A program ready to run: a loop prepares it once.
     pub(super) fn engine(&self, program: &Program) -> Result<Arc<Interpreter>, GraphError> {
-        let made = || {
-            let code = Interpreter::new(program).map_err(RunError::from)?;
-            Ok(Arc::new(match dappled_compiled::shared() {
-                Some(compiler) => code.with_compiler(compiler),
-                None => code,
-            }))
-        };
-        self.known().programs.get(program, made)
+        self.known().programs.get(program, || prepared(program))
     }
 
     /// What was worked out before.
@@ -351,6 +344,15 @@ impl Session {
         let spec = Distribution::spec(&shape).nprocs(self.fabric().size());
         spec.build().expect("blocks of any shape on any number of ranks")
     }
+}
+
+/// A program, checked and ready to run, with loops compiled where they are worth it.
+pub(super) fn prepared(program: &Program) -> Result<Arc<Interpreter>, GraphError> {
+    let code = Interpreter::new(program).map_err(RunError::from)?;
+    Ok(Arc::new(match dappled_compiled::shared() {
+        Some(compiler) => code.with_compiler(compiler),
+        None => code,
+    }))
 }
 
 /// The least of what the ranks give, number by number.

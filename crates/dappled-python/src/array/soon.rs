@@ -1,0 +1,114 @@
+//! Operations on small arrays whose results are operands of the next one and nothing else: put together,
+//! and computed with the last of them.
+
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use dappled::graph::{Array, Origin, Soon, Term};
+use dappled_kernels::{DType, Op};
+use pyo3::prelude::*;
+
+use super::class::NdArray;
+use super::exclusive::quickly;
+use super::origin::{must_report, policy};
+use super::session::{said, session};
+use super::shapes::owned;
+use super::sites;
+use super::ufunc::number;
+
+/// From so many elements on: to put fewer together costs more than it saves. A test sets it to 1.
+static LEAST: LazyLock<usize> = LazyLock::new(|| said("DAPPLED_TOGETHER").unwrap_or(800).max(1));
+
+/// The mark of what is computed as it is asked for.
+const NOW: u32 = u32::MAX;
+
+/// What may never be an array, as it is an operand of the next operation; and the array, if it had to be.
+pub struct Unfinished {
+    soon: Box<Soon>,
+    array: OnceLock<Array>,
+}
+
+impl Unfinished {
+    /// The array, as somebody needs it.
+    pub fn array(&self) -> &Array {
+        let computed = || self.soon.computed(origin).expect("memory that nobody writes");
+        self.array.get_or_init(computed)
+    }
+
+    /// What was put together, if it is no array yet.
+    fn soon(&self) -> Option<&Soon> {
+        self.array.get().is_none().then_some(&self.soon)
+    }
+}
+
+/// An operation whose result is an operand of the next, or which has such an operand; None if it is
+/// neither, or not so simple.
+pub fn asked<'py>(
+    py: Python<'py>,
+    op: Op,
+    objects: &[&Bound<'py, PyAny>],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some((dtype, is_unfinished)) = known_of(py, objects)? else { return Ok(None) };
+    let site = sites::here(py)?;
+    // What is called before the result is used may change what is to be done about signals.
+    let waits = match site {
+        Some(site) => !(site.is_far && must_report(policy(py)?)),
+        None => false,
+    };
+    if !waits && !is_unfinished {
+        return Ok(None);
+    }
+    let Some(terms) = terms(op, dtype, objects) else { return Ok(None) };
+    let mark = site.filter(|_| waits).map_or(NOW, |site| site.mark);
+    let Some(soon) = Soon::new(op, &terms[..objects.len()], mark) else { return Ok(None) };
+    let unfinished = |soon| Unfinished { soon, array: OnceLock::new() };
+    Ok(Some(match waits {
+        true => Bound::new(py, NdArray::unfinished(unfinished(soon)))?.into_any(),
+        false => owned(py, quickly(py, || soon.computed(origin))?)?,
+    }))
+}
+
+/// The dtype of the first array, and whether one of them is unfinished; None if none is, and they are too
+/// few or too many elements to be put together.
+fn known_of(py: Python<'_>, objects: &[&Bound<'_, PyAny>]) -> PyResult<Option<(DType, bool)>> {
+    let mut ours = objects.iter().filter_map(|object| object.cast_exact::<NdArray>().ok());
+    let Some(own) = ours.next().map(Bound::get) else { return Ok(None) };
+    if let Some(soon) = soon_of(own) {
+        return Ok(Some((soon.dtype(), true)));
+    }
+    let Some(array) = own.array() else { return Ok(None) };
+    if ours.any(|other| soon_of(other.get()).is_some()) {
+        return Ok(Some((array.dtype(), true)));
+    }
+    let most = session(py)?.limits().at_once;
+    let fits = (*LEAST..=most).contains(&array.view().len()) && !array.shape().is_empty();
+    Ok(fits.then(|| (array.dtype(), false)))
+}
+
+fn soon_of(own: &NdArray) -> Option<&Soon> {
+    own.as_unfinished()?.soon()
+}
+
+/// The terms of an operation on one object, or on two; None if one is neither an array of ours nor a number.
+fn terms<'a>(op: Op, dtype: DType, objects: &[&'a Bound<'_, PyAny>]) -> Option<[Term<'a>; 2]> {
+    match *objects {
+        [only] => term(op, dtype, only).map(|term| [term; 2]),
+        [left, right] => Some([term(op, dtype, left)?, term(op, dtype, right)?]),
+        _ => None,
+    }
+}
+
+fn term<'a>(op: Op, dtype: DType, object: &'a Bound<'_, PyAny>) -> Option<Term<'a>> {
+    match object.cast_exact::<NdArray>() {
+        Ok(own) => match soon_of(own.get()) {
+            Some(soon) => Some(Term::Soon(soon)),
+            None => own.get().array().map(Term::Array),
+        },
+        Err(_) => number(op, dtype, object).map(Term::Number),
+    }
+}
+
+fn origin(mark: u32) -> Option<Arc<Origin>> {
+    let place = sites::place(mark)?;
+    let policy = Python::attach(policy).ok()?;
+    Some(Arc::new(Origin { policy, place: Some(place) }))
+}
