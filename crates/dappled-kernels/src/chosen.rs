@@ -1,5 +1,6 @@
 //! Which elements a mask chooses: a bit for each, and how many there are before each block.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -16,6 +17,14 @@ const BLOCK: usize = TILE;
 const WORDS: usize = BLOCK / 64;
 /// Blocks that one thread does before it is worth asking another.
 const SHARE: usize = 64;
+
+/// Words that are kept for the next mask, at most: 16 MB, for 134 million elements. New memory would
+/// have to be cleared first, by one thread.
+const KEPT: usize = 1 << 21;
+
+thread_local! {
+    static SPARE: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
 
 /// The elements that a mask chooses, in C order.
 #[derive(Debug)]
@@ -51,7 +60,8 @@ impl Chosen {
         let bound = Bound::new(&mask.program, inputs, &[])?;
         let space = &Bound::c_space(inputs);
         let length = inputs.first().map_or(0, Operand::len);
-        let mut words = vec![0; length.div_ceil(64)];
+        let mut words = SPARE.take();
+        words.resize(length.div_ceil(64), 0);
         let mut starts = vec![0; length.div_ceil(BLOCK) + 1];
         let shares = words.par_chunks_mut(WORDS * SHARE).zip(starts[1..].par_chunks_mut(SHARE));
         let mask = Mask::new(mask, &bound, space);
@@ -121,5 +131,14 @@ impl Chosen {
             steps
         });
         Ok(raised.reduce(Raised::default, Raised::join))
+    }
+}
+
+impl Drop for Chosen {
+    fn drop(&mut self) {
+        if self.words.capacity() <= KEPT {
+            // At a thread's end there is no next one.
+            let _ = SPARE.try_with(|spare| spare.set(std::mem::take(&mut self.words)));
+        }
     }
 }

@@ -8,6 +8,7 @@ use super::fold_loops::{
     BeginLoop, FinishLoop, JoinLoop, Line, PartLoop, Rows, Runs, Step, TOGETHER,
 };
 use super::loops::{Kernel, choose};
+use super::pairwise::node_sum;
 use super::product::Chain;
 use super::runs::{HalfSum, Lanes, Pairwise, Plain};
 use super::status;
@@ -96,8 +97,12 @@ impl Folder {
         let variant = variant.min(Variant::best());
         match (fold, dtype) {
             (Fold::Add, DType::Float16) => Self::of::<HalfSum>(variant),
-            (Fold::Add, DType::Float32) => Self::of::<Pairwise<f32>>(variant),
-            (Fold::Add, DType::Float64) => Self::of::<Pairwise<f64>>(variant),
+            (Fold::Add, DType::Float32) => {
+                Self::of::<Pairwise<f32>>(variant).pairwise(dtype, variant)
+            }
+            (Fold::Add, DType::Float64) => {
+                Self::of::<Pairwise<f64>>(variant).pairwise(dtype, variant)
+            }
             (Fold::Add, DType::Complex64) => Self::of::<Pairwise<Complex32>>(variant),
             (Fold::Add, DType::Complex128) => Self::of::<Pairwise<Complex64>>(variant),
             (Fold::Multiply, DType::Float16) => Self::of::<Chain<half::f16>>(variant),
@@ -138,6 +143,11 @@ impl Folder {
             }
             _ => Self::new(fold, dtype, Spacing::Contiguous, variant),
         }
+    }
+
+    /// With the loop for long runs, where there is one.
+    fn pairwise(self, dtype: DType, variant: Variant) -> Self {
+        Self { part: node_sum(dtype, variant).unwrap_or(self.part), ..self }
     }
 
     fn extreme<O>(dtype: DType, contiguous: bool, variant: Variant) -> Self

@@ -18,6 +18,7 @@ mod library;
 mod loops;
 mod math;
 pub(crate) mod ops;
+mod pairwise;
 mod parts;
 mod product;
 mod ready;
