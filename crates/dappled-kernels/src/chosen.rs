@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::bind::{Bound, Operand};
 use crate::machine::Machine;
 use crate::mask::Mask;
+use crate::share::share;
 use crate::tiles::TILE;
 use crate::{Buffer, DType, Error, Flags, Folded, Interpreter, Raised};
 
@@ -34,6 +35,9 @@ pub struct Chosen {
     starts: Vec<usize>,
     length: usize,
 }
+
+/// The number of a share, its words, and for each block how many are chosen in it.
+type Part<'a> = (usize, (&'a mut [u64], &'a mut [usize]));
 
 impl Chosen {
     /// Those for which a program's first output is true; and what its steps signalled.
@@ -63,16 +67,16 @@ impl Chosen {
         let mut words = SPARE.take();
         words.resize(length.div_ceil(64), 0);
         let mut starts = vec![0; length.div_ceil(BLOCK) + 1];
-        let shares = words.par_chunks_mut(WORDS * SHARE).zip(starts[1..].par_chunks_mut(SHARE));
+        let parts = words.chunks_mut(WORDS * SHARE).zip(starts[1..].chunks_mut(SHARE));
         let mask = Mask::new(mask, &bound, space);
-        let raised = shares.enumerate().map(|(share, (words, counts))| {
+        let raised = share(parts.enumerate().collect(), |(share, (words, counts)): Part<'_>| {
             let raised = mask.write(share * SHARE * BLOCK, length, words);
             for (words, count) in words.chunks(WORDS).zip(counts) {
                 *count = words.iter().map(|word| word.count_ones() as usize).sum();
             }
             raised
         });
-        let raised = raised.reduce(Raised::default, Raised::join);
+        let raised = raised.into_iter().fold(Raised::default(), Raised::join);
         let mut total = 0;
         for start in &mut starts {
             total += *start;

@@ -3,6 +3,8 @@
 mod arithmetic;
 mod cast;
 mod compare;
+#[cfg(target_arch = "x86_64")]
+mod compare_wide;
 mod complex;
 mod compress;
 mod extreme;
