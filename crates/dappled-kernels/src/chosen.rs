@@ -100,6 +100,12 @@ impl Chosen {
         self.starts.partition_point(|&start| start <= number).saturating_sub(1)
     }
 
+    /// The same, from a block on that comes not long before: the table of all is far from any cache.
+    pub(crate) fn block_from(&self, block: usize, number: usize) -> usize {
+        let after = self.starts[block + 1..].iter().position(|&start| start > number);
+        block + after.expect("fewer than all are chosen before it")
+    }
+
     /// How many are chosen before a block.
     pub(crate) fn start(&self, block: usize) -> usize {
         self.starts[block]
