@@ -18,6 +18,9 @@ use crate::{DType, Flags, Fold};
 /// The most bytes of what a part of a run amounts to.
 pub(crate) const STATE: usize = 64;
 
+/// Bytes of a run that is worth the loop of a part.
+const LONG: usize = 1024;
+
 /// Memory for a state, aligned for any element.
 pub(crate) type State = [u64; STATE / 8];
 
@@ -234,8 +237,20 @@ impl Folder {
     /// Folds each accumulator with its run, all of one length; if `fresh`, each begins with the
     /// first value of its run.
     pub fn runs(&self, accs: &mut [u8], values: &[u8], fresh: bool) {
+        let len = values.len() / (accs.len() / self.itemsize).max(1);
+        if self.cuts == Cuts::Tree && len >= LONG && !fresh {
+            let runs = values.chunks_exact(len);
+            let accs = accs.chunks_exact_mut(self.itemsize);
+            return accs.zip(runs).for_each(|(acc, run)| self.long_run(acc, run));
+        }
         // SAFETY: as above.
         unsafe { (self.runs)(&[values, bytes_of(&[fresh as u8])], accs) }
+    }
+
+    fn long_run(&self, acc: &mut [u8], run: &[u8]) {
+        let mut state = State::default();
+        self.part(run, &mut state);
+        self.finish(acc, &state);
     }
 
     /// What some values amount to: a multiple of `lanes`, at least one.

@@ -1,5 +1,6 @@
 //! One precompiled loop for each operation and dtype, chosen for the CPU at hand.
 
+mod ahead;
 mod arithmetic;
 mod cast;
 mod compare;

@@ -5,6 +5,8 @@
 //! as in a full leaf, and those that are too many add minus zero, which changes nothing.
 
 use super::Variant;
+#[cfg(target_arch = "x86_64")]
+use super::ahead::ask_ahead;
 use super::loops::Kernel;
 use crate::DType;
 
@@ -22,7 +24,7 @@ mod x86 {
     use std::arch::x86_64::*;
     use std::mem::transmute;
 
-    use super::{Kernel, Variant};
+    use super::{Kernel, Variant, ask_ahead};
     use crate::DType;
     use crate::element::{typed, typed_mut};
     use crate::tree::{LEAF, Summand, cut};
@@ -34,10 +36,8 @@ mod x86 {
     /// What is cut has leaves of so many rows at least: these are always added.
     const ALWAYS: usize = ROWS / 2;
 
-    /// How far ahead memory is asked for, as values often lie in one long row of it.
-    const AHEAD: usize = 4096;
-    /// Rows of a leaf for which that is done: as many as leaves have on average.
-    const ASKED: usize = 12;
+    /// Elements of a leaf behind which memory is asked for: as many as leaves have on average.
+    const ASKED: usize = 12 * ROW;
 
     /// For each row beyond those, what it is masked with and what is put in its place; by the number
     /// of rows. As a table: of what it could compute the compiler makes slower instructions.
@@ -100,18 +100,9 @@ mod x86 {
         }
     }
 
-    /// Asks for what comes some leaves later.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn ask_ahead<T>(values: &[T; FULL]) {
-        for line in values.chunks(64 / size_of::<T>()).take(ASKED * size_of::<T>() / 8) {
-            _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().wrapping_byte_add(AHEAD).cast());
-        }
-    }
-
     #[target_feature(enable = "avx512f")]
     fn wide_rows_of_float64(values: &[f64; FULL], rows: usize) -> f64 {
-        ask_ahead(values);
+        ask_ahead(&values[..ASKED]);
         let (values, ways) = (values.as_chunks::<ROW>().0, &OF_FLOAT64[rows % (2 * ROWS)]);
         // SAFETY: 8 elements in a vector, any bytes of which mean something.
         let row = |at: usize| unsafe { transmute::<[f64; ROW], __m512d>(values[at]) };
@@ -128,7 +119,7 @@ mod x86 {
 
     #[target_feature(enable = "avx2")]
     fn rows_of_float64(values: &[f64; FULL], rows: usize) -> f64 {
-        ask_ahead(values);
+        ask_ahead(&values[..ASKED]);
         let (values, ways) = (values.as_chunks::<4>().0, &OF_FLOAT64[rows % (2 * ROWS)]);
         // SAFETY: 4 elements in a vector, any bytes of which mean something.
         let vector = |at: usize| unsafe { transmute::<[f64; 4], __m256d>(values[at]) };
@@ -158,7 +149,7 @@ mod x86 {
 
     #[target_feature(enable = "avx2")]
     fn rows_of_float32(values: &[f32; FULL], rows: usize) -> f32 {
-        ask_ahead(values);
+        ask_ahead(&values[..ASKED]);
         let (values, ways) = (values.as_chunks::<ROW>().0, &OF_FLOAT32[rows % (2 * ROWS)]);
         // SAFETY: 8 elements in a vector, any bytes of which mean something.
         let row = |at: usize| unsafe { transmute::<[f32; ROW], __m256>(values[at]) };
