@@ -187,7 +187,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Where the operands of a tile are, and its part of the targets.
-    fn places(&self, tile: &Tile) -> (Vec<(Buffer, View)>, Vec<(Buffer, View)>) {
+    fn places(&self, tile: &Tile) -> (Vec<Place>, Vec<Place>) {
         let place = |(source, own): (&Source, &&Piece)| {
             let (piece, cells) = match source {
                 Source::Piece(cells) => (*own, cells),
@@ -213,6 +213,9 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn memories(places: &[(Buffer, View)]) -> Result<Vec<Operand<'_>>, KernelError> {
+/// A view of some memory.
+type Place = (Buffer, View);
+
+fn memories(places: &[Place]) -> Result<Vec<Operand<'_>>, KernelError> {
     places.iter().map(|(buffer, view)| Operand::new(buffer, view)).collect()
 }
