@@ -1,5 +1,6 @@
 //! Which elements a mask chooses: a bit for each, and how many there are before each block.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -7,6 +8,7 @@ use rayon::prelude::*;
 use crate::bind::{Bound, Operand};
 use crate::machine::Machine;
 use crate::mask::Mask;
+use crate::share::share;
 use crate::tiles::TILE;
 use crate::{Buffer, DType, Error, Flags, Folded, Interpreter, Raised};
 
@@ -17,6 +19,14 @@ const WORDS: usize = BLOCK / 64;
 /// Blocks that one thread does before it is worth asking another.
 const SHARE: usize = 64;
 
+/// Words that are kept for the next mask, at most: 16 MB, for 134 million elements. New memory would
+/// have to be cleared first, by one thread.
+const KEPT: usize = 1 << 21;
+
+thread_local! {
+    static SPARE: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
+
 /// The elements that a mask chooses, in C order.
 #[derive(Debug)]
 pub struct Chosen {
@@ -25,6 +35,9 @@ pub struct Chosen {
     starts: Vec<usize>,
     length: usize,
 }
+
+/// The number of a share, its words, and for each block how many are chosen in it.
+type Part<'a> = (usize, (&'a mut [u64], &'a mut [usize]));
 
 impl Chosen {
     /// Those for which a program's first output is true; and what its steps signalled.
@@ -51,18 +64,19 @@ impl Chosen {
         let bound = Bound::new(&mask.program, inputs, &[])?;
         let space = &Bound::c_space(inputs);
         let length = inputs.first().map_or(0, Operand::len);
-        let mut words = vec![0; length.div_ceil(64)];
+        let mut words = SPARE.take();
+        words.resize(length.div_ceil(64), 0);
         let mut starts = vec![0; length.div_ceil(BLOCK) + 1];
-        let shares = words.par_chunks_mut(WORDS * SHARE).zip(starts[1..].par_chunks_mut(SHARE));
+        let parts = words.chunks_mut(WORDS * SHARE).zip(starts[1..].chunks_mut(SHARE));
         let mask = Mask::new(mask, &bound, space);
-        let raised = shares.enumerate().map(|(share, (words, counts))| {
+        let raised = share(parts.enumerate().collect(), |(share, (words, counts)): Part<'_>| {
             let raised = mask.write(share * SHARE * BLOCK, length, words);
             for (words, count) in words.chunks(WORDS).zip(counts) {
                 *count = words.iter().map(|word| word.count_ones() as usize).sum();
             }
             raised
         });
-        let raised = raised.reduce(Raised::default, Raised::join);
+        let raised = raised.into_iter().fold(Raised::default(), Raised::join);
         let mut total = 0;
         for start in &mut starts {
             total += *start;
@@ -84,6 +98,12 @@ impl Chosen {
     /// The block that has the chosen element of this number.
     pub(crate) fn block_with(&self, number: usize) -> usize {
         self.starts.partition_point(|&start| start <= number).saturating_sub(1)
+    }
+
+    /// The same, from a block on that comes not long before: the table of all is far from any cache.
+    pub(crate) fn block_from(&self, block: usize, number: usize) -> usize {
+        let after = self.starts[block + 1..].iter().position(|&start| start > number);
+        block + after.expect("fewer than all are chosen before it")
     }
 
     /// How many are chosen before a block.
@@ -121,5 +141,14 @@ impl Chosen {
             steps
         });
         Ok(raised.reduce(Raised::default, Raised::join))
+    }
+}
+
+impl Drop for Chosen {
+    fn drop(&mut self) {
+        if self.words.capacity() <= KEPT {
+            // At a thread's end there is no next one.
+            let _ = SPARE.try_with(|spare| spare.set(std::mem::take(&mut self.words)));
+        }
     }
 }

@@ -80,6 +80,7 @@ pub use flags::{Flags, Folded, Raised, watched};
 pub use fold::Fold;
 pub use fused::{Compiler, FusedLoop, LoopFunction};
 pub use kernels::Variant;
+pub use machine::lies_over;
 pub use op::Op;
 pub use overlap::{is_injective, may_overlap};
 pub use pool::in_fresh_pool;

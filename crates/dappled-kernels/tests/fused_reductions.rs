@@ -3,7 +3,7 @@
 
 use dappled_kernels::{
     Buffer, DType, Engine, Extreme, Fold, Folded, Interpreter, Op, Operand, Program, Raised,
-    Reduction, View, arg_reduce, reduce, scan,
+    Reduction, View, arg_reduce, reduce, scan, sum, tree,
 };
 use proptest::prelude::*;
 
@@ -295,5 +295,19 @@ proptest! {
             arg_reduce(code, inputs, Extreme::Greatest, Some(axis), out).unwrap();
         });
         prop_assert_eq!(found, places);
+    }
+}
+
+/// Large nodes are cut for threads by how many there are: the bits are those of the tree.
+#[test]
+fn a_large_sum_is_that_of_the_tree_on_any_threads() {
+    let values: Vec<f64> = (0..9_000_011).map(|at| 1.0 / f64::from(1 + at % 10_007)).collect();
+    let expected = tree::node_sum(&values).to_bits();
+    let (a, view) = (Buffer::from_slice(&values), View::c_order(DType::Float64, &[values.len()]));
+    let code = Interpreter::new(&stored(DType::Float64)).unwrap();
+    for threads in [1, 2, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| sum::<f64>(&code, &[Operand::new(&a, &view).unwrap()]));
+        assert_eq!(found.unwrap().to_bits(), expected, "{threads} threads");
     }
 }

@@ -95,3 +95,46 @@ fn stencils_on_any_ranks_are_those_of_one() {
         }
     }
 }
+
+/// Less than half of an array is written in place: what the edges read there is copied before.
+#[test]
+fn parts_written_over_what_they_read_are_those_of_one() {
+    let numbers: Vec<f64> = (0..60 * 7).map(|number| (number * number % 41) as f64).collect();
+    for (start, stop, by, held) in [
+        (2, 28, 1, false),
+        (5, 31, 2, false),
+        (30, 58, 1, true),
+        (20, 40, 3, false),
+        (1, 9, 1, true),
+    ] {
+        let run = |ranks: u64| {
+            Threads::run(ranks, |fabric| {
+                let limits = Limits { whole_below: 0, at_once: 0 };
+                let session = Session::with_limits(Box::new(fabric), limits);
+                let u = Array::from_slice(&session, &[60, 7], &numbers);
+                let spec = Distribution::spec(&[60, 7]).nprocs(ranks).build().unwrap();
+                let u = u.redistributed(&spec).unwrap();
+                let rows = |by: i64| {
+                    u.part(&[Item::Slice(Some(start + by), Some(stop + by), None)]).unwrap()
+                };
+                let mut kept = Vec::new();
+                for turn in 0..3 {
+                    // Some rank may hold the old version longer than others: only it needs more memory.
+                    let own = (session.fabric().rank() == turn).then(|| u.copied().unwrap());
+                    let next = rows(-1).add(&rows(by)).unwrap();
+                    rows(0).assign(&next).unwrap();
+                    kept.extend(held.then_some(next));
+                    drop(own);
+                }
+                kept.push(u.clone());
+                kept.iter().map(|array| array.to_vec::<f64>().unwrap()).collect::<Vec<_>>()
+            })
+        };
+        let alone = run(1).remove(0);
+        for ranks in [2, 3, 4, 7] {
+            for found in run(ranks) {
+                assert_eq!(found, alone, "{start}..{stop}, {by} on {ranks} ranks");
+            }
+        }
+    }
+}

@@ -15,77 +15,95 @@ pub(crate) type Bits = unsafe fn(values: &[u8], other: &[u8], words: &mut [u64])
 pub(crate) fn comparison(op: Op, dtype: DType, variant: Variant) -> Option<Bits> {
     #[cfg(target_arch = "x86_64")]
     if variant.min(Variant::best()) >= Variant::Avx2 {
-        return x86::comparison(op, dtype);
+        return x86::comparison(op, dtype, variant.min(Variant::best()) == Variant::Avx512);
     }
     None
 }
 
 #[cfg(target_arch = "x86_64")]
-mod x86 {
+pub(super) mod x86 {
     use std::arch::x86_64::*;
     use std::mem::transmute;
 
     use super::Bits;
+    use crate::kernels::compare_wide;
     use crate::{DType, Op};
 
     /// Parts of a long stretch that are gone over at once: memory comes sooner in several streams.
     const STREAMS: usize = 4;
 
-    const FLOAT64: u8 = 0;
-    const FLOAT32: u8 = 1;
-    const INT64: u8 = 2;
-    const INT32: u8 = 3;
+    /// How far ahead memory is asked for: without, a stream comes to a halt at the end of a page.
+    pub const AHEAD: usize = 2048;
 
-    const LESS: u8 = 0;
-    const LESS_EQUAL: u8 = 1;
-    const EQUAL: u8 = 2;
-    const NOT_EQUAL: u8 = 3;
-    const GREATER: u8 = 4;
-    const GREATER_EQUAL: u8 = 5;
+    pub const FLOAT64: u8 = 0;
+    pub const FLOAT32: u8 = 1;
+    pub const INT64: u8 = 2;
+    pub const INT32: u8 = 3;
 
-    pub fn comparison(op: Op, dtype: DType) -> Option<Bits> {
+    pub const LESS: u8 = 0;
+    pub const LESS_EQUAL: u8 = 1;
+    pub const EQUAL: u8 = 2;
+    pub const NOT_EQUAL: u8 = 3;
+    pub const GREATER: u8 = 4;
+    pub const GREATER_EQUAL: u8 = 5;
+
+    pub fn comparison(op: Op, dtype: DType, is_wide: bool) -> Option<Bits> {
         match dtype {
-            DType::Float64 => in_order::<FLOAT64>(op),
-            DType::Float32 => in_order::<FLOAT32>(op),
-            DType::Int64 => in_order::<INT64>(op),
-            DType::Int32 => in_order::<INT32>(op),
+            DType::Float64 => in_order::<FLOAT64>(op, is_wide),
+            DType::Float32 => in_order::<FLOAT32>(op, is_wide),
+            DType::Int64 => in_order::<INT64>(op, is_wide),
+            DType::Int32 => in_order::<INT32>(op, is_wide),
             _ => None,
         }
     }
 
-    fn in_order<const KIND: u8>(op: Op) -> Option<Bits> {
+    fn in_order<const KIND: u8>(op: Op, is_wide: bool) -> Option<Bits> {
         match op {
-            Op::Less => Some(bits::<KIND, LESS>),
-            Op::LessEqual => Some(bits::<KIND, LESS_EQUAL>),
-            Op::Equal => Some(bits::<KIND, EQUAL>),
-            Op::NotEqual => Some(bits::<KIND, NOT_EQUAL>),
-            Op::Greater => Some(bits::<KIND, GREATER>),
-            Op::GreaterEqual => Some(bits::<KIND, GREATER_EQUAL>),
+            Op::Less => Some(of::<KIND, LESS>(is_wide)),
+            Op::LessEqual => Some(of::<KIND, LESS_EQUAL>(is_wide)),
+            Op::Equal => Some(of::<KIND, EQUAL>(is_wide)),
+            Op::NotEqual => Some(of::<KIND, NOT_EQUAL>(is_wide)),
+            Op::Greater => Some(of::<KIND, GREATER>(is_wide)),
+            Op::GreaterEqual => Some(of::<KIND, GREATER_EQUAL>(is_wide)),
             _ => None,
         }
     }
 
-    const fn item(kind: u8) -> usize {
+    fn of<const KIND: u8, const HOW: u8>(is_wide: bool) -> Bits {
+        if is_wide { compare_wide::bits::<KIND, HOW> } else { bits::<KIND, HOW> }
+    }
+
+    pub const fn item(kind: u8) -> usize {
         if matches!(kind, FLOAT64 | INT64) { 8 } else { 4 }
     }
 
     #[target_feature(enable = "avx2")]
     fn bits<const KIND: u8, const HOW: u8>(values: &[u8], other: &[u8], words: &mut [u64]) {
-        let word = 64 * item(KIND);
-        assert!(values.len() == word * words.len(), "64 elements for each word");
         let other = repeated::<KIND>(other);
+        let bits_of = |values: &[u8]| bits_of::<KIND, HOW>(values, other);
+        in_streams(values, 64 * item(KIND), words, bits_of);
+    }
+
+    /// The bits of words of so many bytes, in several streams.
+    #[inline(always)]
+    pub fn in_streams(
+        values: &[u8],
+        word: usize,
+        words: &mut [u64],
+        bits_of: impl Fn(&[u8]) -> u64,
+    ) {
+        assert!(values.len() == word * words.len(), "64 elements for each word");
         let part = words.len() / STREAMS;
         let (streams, rest) = words.split_at_mut(part * STREAMS);
         let (in_streams, others) = values.split_at(part * STREAMS * word);
         for at in 0..part {
             for stream in 0..STREAMS {
                 let at = stream * part + at;
-                let values = &in_streams[at * word..(at + 1) * word];
-                streams[at] = bits_of::<KIND, HOW>(values, other);
+                streams[at] = bits_of(&in_streams[at * word..(at + 1) * word]);
             }
         }
         for (found, values) in rest.iter_mut().zip(others.chunks_exact(word)) {
-            *found = bits_of::<KIND, HOW>(values, other);
+            *found = bits_of(values);
         }
     }
 
@@ -96,6 +114,9 @@ mod x86 {
         let (vectors, _) = values.as_chunks::<32>();
         let in_vector = 32 / item(KIND);
         let mut word = 0;
+        for line in values.as_chunks::<64>().0 {
+            _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().wrapping_add(AHEAD).cast());
+        }
         for (at, &vector) in vectors.iter().enumerate() {
             // SAFETY: both are 32 bytes, any of which mean something.
             let vector = unsafe { transmute::<[u8; 32], __m256i>(vector) };
@@ -197,8 +218,8 @@ mod tests {
             _ => a >= b,
         };
         for op in Op::PLAIN.into_iter().filter(|op| op.is_comparison()) {
-            let Some(bits) = comparison(op, T::DTYPE, Variant::chosen()) else { continue };
-            for other in few {
+            let loops = Variant::available().filter_map(|of| comparison(op, T::DTYPE, of));
+            for (bits, other) in loops.flat_map(|bits| few.iter().map(move |other| (bits, other))) {
                 let mut words = [0; 11];
                 // SAFETY: the variant is one that this CPU has.
                 unsafe { bits(bytes_of(&values), bytes_of(&[*other]), &mut words) };

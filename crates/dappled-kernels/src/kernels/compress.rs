@@ -11,7 +11,7 @@ use crate::{DType, Element};
 pub(crate) const WORD: usize = 64;
 
 /// Bytes beyond the last chosen element that may be written.
-pub(crate) const BEYOND: usize = 32;
+pub(crate) const BEYOND: usize = 64;
 
 /// Writes the bits of some truths; those beyond the last are 0.
 pub(crate) fn pack(truths: &[u8], words: &mut [u64], variant: Variant) {
@@ -52,10 +52,16 @@ pub(crate) fn compress(
     let done = match (variant.min(Variant::best()), item) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the CPU has the instructions.
-        (Variant::Avx2 | Variant::Avx512, 4) => unsafe { x86::compress::<8>(values, words, out) },
+        (Variant::Avx512, 4) => unsafe { x86::wide_compress::<16>(values, words, out) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the CPU has the instructions.
-        (Variant::Avx2 | Variant::Avx512, 8) => unsafe { x86::compress::<4>(values, words, out) },
+        (Variant::Avx512, 8) => unsafe { x86::wide_compress::<8>(values, words, out) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the CPU has the instructions.
+        (Variant::Avx2, 4) => unsafe { x86::compress::<8>(values, words, out) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the CPU has the instructions.
+        (Variant::Avx2, 8) => unsafe { x86::compress::<4>(values, words, out) },
         _ => Done::default(),
     };
     let (values, words) = (&values[done.words * 64 * item..], &words[done.words..]);
@@ -183,6 +189,56 @@ mod x86 {
                 filled = filled.wrapping_add(bytes);
                 left >>= IN_STEP;
             }
+        }
+        filled
+    }
+
+    /// The same with vectors of 64 bytes: they are compressed in a register, as into memory it takes
+    /// longer.
+    #[target_feature(enable = "avx512f,popcnt")]
+    pub fn wide_compress<const IN_STEP: usize>(
+        values: &[u8],
+        words: &[u64],
+        out: &mut [u8],
+    ) -> Done {
+        let word_bytes = WORD * 64 / IN_STEP;
+        let (mut filled, mut done) = (0_usize, 0);
+        for (&word, values) in words.iter().zip(values.chunks_exact(word_bytes)) {
+            let room = &mut out[filled..][..word_bytes + BEYOND];
+            filled += wide_compress_word::<IN_STEP>(values, word, room);
+            done += 1;
+        }
+        Done { words: done, chosen: filled * IN_STEP / 64 }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,popcnt")]
+    fn wide_compress_word<const IN_STEP: usize>(
+        values: &[u8],
+        word: u64,
+        room: &mut [u8],
+    ) -> usize {
+        let (mut filled, mut left) = (0_usize, word);
+        for values in values.as_chunks::<64>().0 {
+            _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(AHEAD).cast());
+            // SAFETY: both are 64 bytes, any of which mean something.
+            let vector = unsafe { transmute::<[u8; 64], __m512i>(*values) };
+            let (moved, count) = match IN_STEP {
+                16 => {
+                    let chosen = left as u16;
+                    (_mm512_maskz_compress_epi32(chosen, vector), chosen.count_ones())
+                }
+                _ => {
+                    let chosen = left as u8;
+                    (_mm512_maskz_compress_epi64(chosen, vector), chosen.count_ones())
+                }
+            };
+            if let Some(target) = room[filled..].first_chunk_mut::<64>() {
+                // SAFETY: as above.
+                *target = unsafe { transmute::<__m512i, [u8; 64]>(moved) };
+            }
+            filled = filled.wrapping_add(count as usize * (64 / IN_STEP));
+            left >>= IN_STEP;
         }
         filled
     }

@@ -8,6 +8,7 @@ use super::fold_loops::{
     BeginLoop, FinishLoop, JoinLoop, Line, PartLoop, Rows, Runs, Step, TOGETHER,
 };
 use super::loops::{Kernel, choose};
+use super::pairwise::node_sum;
 use super::product::Chain;
 use super::runs::{HalfSum, Lanes, Pairwise, Plain};
 use super::status;
@@ -16,6 +17,9 @@ use crate::{DType, Flags, Fold};
 
 /// The most bytes of what a part of a run amounts to.
 pub(crate) const STATE: usize = 64;
+
+/// Bytes of a run that is worth the loop of a part.
+const LONG: usize = 1024;
 
 /// Memory for a state, aligned for any element.
 pub(crate) type State = [u64; STATE / 8];
@@ -96,8 +100,12 @@ impl Folder {
         let variant = variant.min(Variant::best());
         match (fold, dtype) {
             (Fold::Add, DType::Float16) => Self::of::<HalfSum>(variant),
-            (Fold::Add, DType::Float32) => Self::of::<Pairwise<f32>>(variant),
-            (Fold::Add, DType::Float64) => Self::of::<Pairwise<f64>>(variant),
+            (Fold::Add, DType::Float32) => {
+                Self::of::<Pairwise<f32>>(variant).pairwise(dtype, variant)
+            }
+            (Fold::Add, DType::Float64) => {
+                Self::of::<Pairwise<f64>>(variant).pairwise(dtype, variant)
+            }
             (Fold::Add, DType::Complex64) => Self::of::<Pairwise<Complex32>>(variant),
             (Fold::Add, DType::Complex128) => Self::of::<Pairwise<Complex64>>(variant),
             (Fold::Multiply, DType::Float16) => Self::of::<Chain<half::f16>>(variant),
@@ -138,6 +146,11 @@ impl Folder {
             }
             _ => Self::new(fold, dtype, Spacing::Contiguous, variant),
         }
+    }
+
+    /// With the loop for long runs, where there is one.
+    fn pairwise(self, dtype: DType, variant: Variant) -> Self {
+        Self { part: node_sum(dtype, variant).unwrap_or(self.part), ..self }
     }
 
     fn extreme<O>(dtype: DType, contiguous: bool, variant: Variant) -> Self
@@ -224,8 +237,20 @@ impl Folder {
     /// Folds each accumulator with its run, all of one length; if `fresh`, each begins with the
     /// first value of its run.
     pub fn runs(&self, accs: &mut [u8], values: &[u8], fresh: bool) {
+        let len = values.len() / (accs.len() / self.itemsize).max(1);
+        if self.cuts == Cuts::Tree && len >= LONG && !fresh {
+            let runs = values.chunks_exact(len);
+            let accs = accs.chunks_exact_mut(self.itemsize);
+            return accs.zip(runs).for_each(|(acc, run)| self.long_run(acc, run));
+        }
         // SAFETY: as above.
         unsafe { (self.runs)(&[values, bytes_of(&[fresh as u8])], accs) }
+    }
+
+    fn long_run(&self, acc: &mut [u8], run: &[u8]) {
+        let mut state = State::default();
+        self.part(run, &mut state);
+        self.finish(acc, &state);
     }
 
     /// What some values amount to: a multiple of `lanes`, at least one.

@@ -1,8 +1,11 @@
 //! One precompiled loop for each operation and dtype, chosen for the CPU at hand.
 
+mod ahead;
 mod arithmetic;
 mod cast;
 mod compare;
+#[cfg(target_arch = "x86_64")]
+mod compare_wide;
 mod complex;
 mod compress;
 mod extreme;
@@ -18,6 +21,7 @@ mod library;
 mod loops;
 mod math;
 pub(crate) mod ops;
+mod pairwise;
 mod parts;
 mod product;
 mod ready;

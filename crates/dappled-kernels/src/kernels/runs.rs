@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use half::f16;
 
+use super::ahead::ask_ahead;
 use super::arithmetic::{Arithmetic, BinaryOp};
 use super::fold::{Cuts, Folding};
 use crate::element::Element;
@@ -160,7 +161,9 @@ impl<T: Element, O: BinaryOp<T, Out = T>, const N: usize, const CONTIGUOUS: bool
 fn lanes<O: BinaryOp<T, Out = T>, T: Element, const N: usize>(rows: &[[T; N]]) -> [T; N] {
     let (mut acc, rest) = (rows[0], &rows[1..]);
     let (blocks, tail) = rest.as_chunks::<8>();
-    for [a, b, c, d, e, f, g, h] in blocks {
+    for block in blocks {
+        ask_ahead(block.as_flattened());
+        let [a, b, c, d, e, f, g, h] = block;
         for at in 0..N {
             let left = O::apply(O::apply(a[at], b[at]), O::apply(c[at], d[at]));
             let right = O::apply(O::apply(e[at], f[at]), O::apply(g[at], h[at]));

@@ -15,6 +15,7 @@ use smallvec::smallvec;
 pub(crate) use self::ahead::Ahead;
 use self::ahead::Writer;
 use self::near::Near;
+pub use self::over::lies_over;
 pub(crate) use self::rows::Rows;
 use self::straight::Straight;
 use crate::bind::{Bound, Few};

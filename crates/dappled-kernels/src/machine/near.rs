@@ -61,7 +61,7 @@ impl Machine<'_> {
         near.bytes = near.bytes.max(bytes);
         near.seek(chosen, wanted.start);
         while near.end() < wanted.end {
-            let last = chosen.block_with(wanted.end - 1);
+            let last = chosen.block_from(near.next, wanted.end - 1);
             let (all, bits) = chosen.blocks(near.next..last + 1);
             let (values, bits, next) = match self.in_memory(all) {
                 Some(values) => (values, bits, last + 1),

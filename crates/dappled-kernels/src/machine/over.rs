@@ -50,6 +50,11 @@ impl Interpreter {
     }
 }
 
+/// Does an output lie so that [`Interpreter::run_over`] can be in one pass, if it is worth while?
+pub fn lies_over(inputs: &[Operand<'_>], output: &Operand<'_>) -> bool {
+    reach(&Bound::space(inputs, std::slice::from_ref(output)), inputs, output).is_some()
+}
+
 /// None where an input may touch what is written, and does not lie as it does.
 fn reach(space: &Space, inputs: &[Operand<'_>], output: &Operand<'_>) -> Option<Reach> {
     let target = &space.tracks[inputs.len()];

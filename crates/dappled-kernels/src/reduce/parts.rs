@@ -13,6 +13,10 @@ use crate::{Folded, Interpreter};
 /// Elements that one thread folds before it is worth asking another.
 pub(crate) const PART: usize = 1 << 15;
 
+/// In so many parts a large node is cut for each thread, about: so that one that was late does not
+/// delay all, and what is done once for each part does not count.
+const SHARES: usize = 64;
+
 /// A program, the memory it reads, and what is done with its values.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
@@ -39,8 +43,9 @@ impl<'a> Parts<'a> {
 
     /// What a node amounts to, its parts on different threads where it is large.
     pub fn shared(&self, node: Range<usize>) -> (State, Folded) {
+        let most = PART.max(node.len() / (SHARES * rayon::current_num_threads()));
         let mut nodes = Vec::new();
-        self.small_nodes(node.clone(), &mut nodes);
+        self.small_nodes(node.clone(), most, &mut nodes);
         let alone = |node: Range<usize>| {
             self.with_machine(|machine| {
                 machine.goes_to(node.end);
@@ -48,15 +53,15 @@ impl<'a> Parts<'a> {
             })
         };
         let mut parts = share(nodes, alone).into_iter();
-        self.joined(node, &mut parts)
+        self.joined(node, most, &mut parts)
     }
 
     /// The nodes that are worth a thread each, in order.
-    fn small_nodes(&self, node: Range<usize>, nodes: &mut Vec<Range<usize>>) {
-        match self.large_halves(&node) {
+    fn small_nodes(&self, node: Range<usize>, most: usize, nodes: &mut Vec<Range<usize>>) {
+        match self.large_halves(&node, most) {
             Some((left, right)) => {
-                self.small_nodes(left, nodes);
-                self.small_nodes(right, nodes);
+                self.small_nodes(left, most, nodes);
+                self.small_nodes(right, most, nodes);
             }
             None => nodes.push(node),
         }
@@ -66,19 +71,24 @@ impl<'a> Parts<'a> {
     fn joined(
         &self,
         node: Range<usize>,
+        most: usize,
         parts: &mut impl Iterator<Item = (State, Folded)>,
     ) -> (State, Folded) {
-        let Some((left, right)) = self.large_halves(&node) else {
+        let Some((left, right)) = self.large_halves(&node, most) else {
             return parts.next().expect("one for each node");
         };
-        let (left, right) = (self.joined(left, parts), self.joined(right, parts));
+        let (left, right) = (self.joined(left, most, parts), self.joined(right, most, parts));
         let (mut state, mut folded) = (left.0, left.1.join(right.1));
         folded.folding |= self.folder.watch(|| self.folder.join(&mut state, &right.0));
         (state, folded)
     }
 
-    fn large_halves(&self, node: &Range<usize>) -> Option<(Range<usize>, Range<usize>)> {
-        self.halves(node).filter(|_| node.len() > PART)
+    fn large_halves(
+        &self,
+        node: &Range<usize>,
+        most: usize,
+    ) -> Option<(Range<usize>, Range<usize>)> {
+        self.halves(node).filter(|_| node.len() > most)
     }
 
     /// The same on this thread: nodes of a tile's size or less are computed as one tile.

@@ -9,6 +9,7 @@ use super::items::in_bytes;
 use super::layout::{Layout, layout_like};
 use super::map::Operand;
 use super::node::{Arg, Node, State};
+use super::over::next_in_pieces;
 use super::patch::{Patch, begun, covers, is_most};
 use super::{Array, GraphError};
 use crate::view::through;
@@ -103,6 +104,9 @@ impl Array {
         waits: bool,
     ) -> Result<Arc<Node>, GraphError> {
         let (session, base, layout) = (self.session(), old.base.clone(), old.layout.clone());
+        if let Some(next) = next_in_pieces(session, old, self.view(), &arg)? {
+            return Ok(next);
+        }
         let Some(patch) = Patch::new(session, old, self.view(), &arg) else {
             let memory = begun(session, old, self.view())?;
             let next = Node::new(session, base, layout, State::Stored(memory.clone()));

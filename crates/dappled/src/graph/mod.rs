@@ -12,7 +12,7 @@
 //! resolve, map      an operation: dtype, shape, layout, then a node
 //! quick, small      a small one, computed at once; element: one element; quick_take, quick_arg
 //! soon, recipe      small ones of one expression, put together as they are asked for
-//! assign, outside   a write
+//! assign, outside   a write; over: in the memory that it reads, of arrays in pieces
 //! fold              a reduction of memory that is whole; spread_fold: of pieces
 //! lies              where values in pieces lie, and what this rank has of them
 //! spread_sum, relay the parts of float sums; what is taken one by one, from rank to rank
@@ -57,6 +57,7 @@ mod moments;
 mod node;
 mod notice;
 mod outside;
+mod over;
 mod padding;
 mod patch;
 mod pending;

@@ -10,7 +10,7 @@ use dappled_kernels::{
     reduce_written,
 };
 
-use super::evaluate::{buffers, operands, run, run_over, value};
+use super::evaluate::{buffers, local_bytes, operands, run, run_over, value};
 use super::fold::Values;
 use super::fuse::{Fused, fused};
 use super::node::{Arg, Map, Node, State};
@@ -71,23 +71,15 @@ impl Patch {
         };
         let State::Map(map) = root.state() else { return Ok(None) };
         let is_free = Arc::strong_count(&self.old) == 1 + uses(&map, &self.old);
-        if !is_free || self.is_better_beside() {
+        if !is_free || is_better_beside(&self.view, &self.old) {
             return Ok(None);
         }
         let (view, dtype) = (&self.view, self.view.dtype);
         if !run_over(session, &fused(session, &self.arg, dtype)?, view, memory)? {
             return Ok(None);
         }
-        let args = [Arg::Part(node.clone(), view.clone())].into_iter().collect();
-        root.redefine(Map::new(Op::Cast(dtype).into(), dtype, args));
+        root.redefine(part_of(node, view));
         Ok(Some(memory.clone()))
-    }
-
-    /// Is it over most of an array that is twice in the cache? Then it is sooner in memory of its own,
-    /// as in place each row waits aside until those that read the old one are done.
-    fn is_better_beside(&self) -> bool {
-        let base = &self.old.base;
-        base.len() * base.dtype.itemsize() <= IN_CACHE && is_most(&self.view, base)
     }
 
     fn beside(&self, session: &Session, node: &Arc<Node>) -> Result<Buffer, GraphError> {
@@ -196,8 +188,20 @@ impl Along<'_> {
     }
 }
 
+/// What a view shows of a node, as an operation.
+pub(super) fn part_of(node: &Arc<Node>, view: &View) -> Map {
+    let args = [Arg::Part(node.clone(), view.clone())].into_iter().collect();
+    Map::new(Op::Cast(view.dtype).into(), view.dtype, args)
+}
+
+/// Is it over most of an array that is twice in the cache? Then it is sooner in memory of its own,
+/// as in place each row waits aside until those that read the old one are done.
+pub(super) fn is_better_beside(view: &View, old: &Node) -> bool {
+    local_bytes(old) <= IN_CACHE && is_most(view, &old.base)
+}
+
 /// How often an operation, and what nobody but it needs, reads an array.
-fn uses(map: &Map, array: &Arc<Node>) -> usize {
+pub(super) fn uses(map: &Map, array: &Arc<Node>) -> usize {
     let of_arg = |arg: &Arg| match arg {
         Arg::Part(node, _) if Arc::ptr_eq(node, array) => 1,
         Arg::Part(node, _) if Arc::strong_count(node) == 1 => match node.state() {
@@ -226,8 +230,7 @@ pub(super) fn begun(session: &Session, old: &Arc<Node>, view: &View) -> Result<B
         (State::Full(value), _) => Some(Before::Full(value)),
         _ => Some(Before::Memory(value(session, old)?)),
     };
-    let bytes = super::evaluate::local_bytes(old);
-    let memory = session.freed().memory(bytes);
+    let memory = session.freed().memory(local_bytes(old));
     match before {
         Some(Before::Full(value)) => fill_outside(session, old, view, value, &memory)?,
         Some(Before::Memory(before)) => copy_outside(session, old, view, &before, &memory)?,

@@ -13,6 +13,7 @@ use super::evaluate::{value, write};
 use super::fuse::Fused;
 use super::layout::Layout;
 use super::node::{Arg, Node};
+use super::patch::begun;
 use super::place::whole;
 use super::tag::{compared, said};
 use super::{GraphError, Session};
@@ -35,8 +36,7 @@ pub(super) fn run(
         session.note_gathered(view.len() * view.dtype.itemsize());
     }
     let (plan, inputs) = planned(session, fused, node, view)?;
-    let pieces = inputs.iter().map(|(node, _)| Ok(piece(node, value(session, node)?)));
-    let pieces = pieces.collect::<Result<Vec<Piece>, GraphError>>()?;
+    let pieces = pieces(session, &inputs)?;
     let pieces: Vec<&Piece> = pieces.iter().collect();
     let engine = session.engine(&fused.program)?;
     let tag = noted(session, fused, (node, view), &inputs, &pieces)?;
@@ -44,6 +44,35 @@ pub(super) fn run(
     let raised = run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&target])?;
     session.notices().add_all(&fused.steps, &raised);
     Ok(())
+}
+
+/// Runs a program over a view of an array in pieces, and gives the memory of the next version: that
+/// of this one, if nobody else needs it and it can be done in one pass. Collective.
+pub(super) fn next_version(
+    session: &Session,
+    fused: &Fused,
+    (old, view): (&Arc<Node>, &View),
+    is_free: bool,
+) -> Result<Buffer, GraphError> {
+    let (plan, inputs) = planned(session, fused, old, view)?;
+    let pieces = pieces(session, &inputs)?;
+    let pieces: Vec<&Piece> = pieces.iter().collect();
+    let engine = session.engine(&fused.program)?;
+    let own = piece(old, value(session, old)?);
+    let in_place = is_free && run::fits_over(&plan, &engine, &pieces, &own)?;
+    let target = if in_place { own } else { piece(old, begun(session, old, view)?) };
+    let tag = noted(session, fused, (old, view), &inputs, &pieces)?;
+    let raised = match in_place {
+        true => run::run_over(session.fabric(), tag, &plan, &engine, &pieces, &target)?,
+        false => run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&target])?,
+    };
+    session.notices().add_all(&fused.steps, &raised);
+    Ok(target.buffer)
+}
+
+/// This rank's pieces of what is read.
+fn pieces(session: &Session, inputs: &Inputs) -> Result<Vec<Piece>, GraphError> {
+    inputs.iter().map(|(node, _)| Ok(piece(node, value(session, node)?))).collect()
 }
 
 /// The tag of an assignment: ranks must agree on the program, on where everything lies, and on

@@ -177,7 +177,7 @@ impl CellCopy {
 
 impl Cells {
     /// Cells of memory that is laid out as the piece of the target.
-    pub(super) fn same(start: &[u64]) -> Self {
+    pub(crate) fn same(start: &[u64]) -> Self {
         Cells {
             start: start.to_vec(),
             axes: (0..start.len()).map(Some).collect(),

@@ -5,6 +5,7 @@
 
 mod copy;
 mod halo;
+mod over;
 mod piece;
 
 use std::collections::HashSet;
@@ -13,6 +14,7 @@ use dappled_fabric::{Fabric, FabricError, Pending, Tag, keep};
 use dappled_kernels::{Buffer, Engine, Error as KernelError, Operand, Raised, View};
 
 pub use halo::Halo;
+pub use over::{fits_over, run_over};
 pub use piece::Piece;
 
 use crate::plan::{CellCopy, Move, Origin, Plan, Receive, Send, Source, Tile};
@@ -42,15 +44,7 @@ pub fn run(
 ) -> Result<Raised, RunError> {
     let mut pending = post(fabric, tag, plan, operands, targets);
     let written = written(plan, targets);
-    let mut walk = Walk {
-        plan,
-        engine,
-        operands,
-        targets: &written,
-        messages: Vec::new(),
-        moved: Vec::new(),
-        raised: Raised::default(),
-    };
+    let mut walk = Walk::new(plan, engine, operands, &written);
     walk.prepare()?;
     walk.compute_local(&mut pending)?;
     walk.take(pending.wait()?)?;
@@ -118,7 +112,17 @@ struct Walk<'a> {
     raised: Raised,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(
+        plan: &'a Plan,
+        engine: &'a dyn Engine,
+        operands: &'a [&'a Piece],
+        targets: &'a [Piece],
+    ) -> Self {
+        let (messages, moved, raised) = (Vec::new(), Vec::new(), Raised::default());
+        Self { plan, engine, operands, targets, messages, moved, raised }
+    }
+
     /// Moves what this rank has itself.
     fn prepare(&mut self) -> Result<(), RunError> {
         for moved in &self.plan.moves {
@@ -182,7 +186,8 @@ impl Walk<'_> {
         self.messages.into_iter().flatten().chain(self.moved).for_each(Piece::give_back);
     }
 
-    fn compute(&mut self, tile: &Tile) -> Result<(), RunError> {
+    /// Where the operands of a tile are, and its part of the targets.
+    fn places(&self, tile: &Tile) -> (Vec<Place>, Vec<Place>) {
         let place = |(source, own): (&Source, &&Piece)| {
             let (piece, cells) = match source {
                 Source::Piece(cells) => (*own, cells),
@@ -193,18 +198,24 @@ impl Walk<'_> {
             };
             (piece.buffer.clone(), piece.cells(cells, &tile.shape))
         };
-        let inputs: Vec<(Buffer, View)> =
-            tile.sources.iter().zip(self.operands).map(place).collect();
+        let inputs = tile.sources.iter().zip(self.operands).map(place).collect();
         let outputs = self.targets.iter();
         let outputs =
             outputs.map(|piece| (piece.buffer.clone(), piece.cells(&tile.target, &tile.shape)));
-        let outputs: Vec<(Buffer, View)> = outputs.collect();
+        (inputs, outputs.collect())
+    }
+
+    fn compute(&mut self, tile: &Tile) -> Result<(), RunError> {
+        let (inputs, outputs) = self.places(tile);
         let raised = self.engine.run(&memories(&inputs)?, &memories(&outputs)?)?;
         self.raised = std::mem::take(&mut self.raised).join(raised);
         Ok(())
     }
 }
 
-fn memories(places: &[(Buffer, View)]) -> Result<Vec<Operand<'_>>, KernelError> {
+/// A view of some memory.
+type Place = (Buffer, View);
+
+fn memories(places: &[Place]) -> Result<Vec<Operand<'_>>, KernelError> {
     places.iter().map(|(buffer, view)| Operand::new(buffer, view)).collect()
 }
