@@ -69,6 +69,7 @@ mod random;
 mod relay;
 mod reshape;
 mod resolve;
+mod rounds;
 mod scan;
 mod search;
 mod session;
