@@ -72,7 +72,7 @@ def _count_on_ranks(x: Any, weights: Any, minlength: int) -> Any:
 
 
 def _extent(own: Callable[[Any], Any], piece: Any) -> Any:
-    """The least and the greatest of all ranks' elements; None where a rank can't say. Collective."""
+    """The least and the greatest on all ranks; None where one of them can't say. Collective."""
     sent = core.gather("the extent", pickle.dumps((len(piece), own(piece))))
     found = [ends for length, ends in map(pickle.loads, sent) if length]
     return None if None in found else (min(one[0] for one in found), max(one[1] for one in found))

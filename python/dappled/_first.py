@@ -1,5 +1,7 @@
-"""NumPy's LAPACK of a whole matrix, by the first rank alone: on the threads of all ranks of its node,
-who wait for it. Each by itself would do the same on one thread, and take longer.
+"""NumPy's LAPACK of a whole matrix, by the first rank alone.
+
+It has the threads of all ranks of its node, who wait for it. Each by itself would do the same on
+its own threads, and take longer.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ def _cores() -> int:
 
 @functools.cache
 def _setter() -> tuple[Any, Any] | None:
-    """How OpenBLAS is told its number of threads, and tells it; None where NumPy has another one."""
+    """How OpenBLAS is told its number of threads, and tells it; None where NumPy has no such."""
     try:
         library = ctypes.CDLL(numpy.linalg._umath_linalg.__file__)
         name = "scipy_openblas_{}_num_threads64_"

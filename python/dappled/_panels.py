@@ -99,7 +99,8 @@ def from_rank(rank: int, make: Callable[[], Any]) -> Any:
     """What one rank makes: what all others get, or the error that all raise. The memory of its
     arrays is sent as it is.
     """
-    sent, memory, found = b"", [], None
+    sent, found = b"", None
+    memory: list[pickle.PickleBuffer] = []
     if core.rank() == rank:
         try:
             found = make()
