@@ -99,12 +99,10 @@ def from_rank(rank: int, make: Callable[[], Any]) -> Any:
     """What one rank makes: what all others get, or the error that all raise. The memory of its
     arrays is sent as it is.
     """
-    sent, found = b"", None
-    memory: list[pickle.PickleBuffer] = []
+    sent, memory = b"", list[pickle.PickleBuffer]()
     if core.rank() == rank:
         try:
-            found = make()
-            kept = pickle.dumps(found, protocol=5, buffer_callback=memory.append)
+            kept = pickle.dumps(make(), protocol=5, buffer_callback=memory.append)
             sent = pickle.dumps((kept, len(memory), None))
         except Exception as error:
             sent = pickle.dumps((b"", 0, error))
@@ -115,7 +113,7 @@ def from_rank(rank: int, make: Callable[[], Any]) -> Any:
         own = [numpy.frombuffer(one.raw(), "u1") for one in memory]
         for one in [core.start_from(rank, "linear algebra", part) for part in own]:
             one.wait()
-        return found
+        return pickle.loads(kept, buffers=memory)  # as all others have it: nobody has more to copy
     came = [core.start_from(rank, "linear algebra", numpy.empty(0, "u1")) for _ in range(count)]
     return pickle.loads(kept, buffers=[one.wait() for one in came])
 

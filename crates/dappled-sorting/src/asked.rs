@@ -36,6 +36,9 @@ pub struct Asked {
 /// ```
 pub fn ask_all(numbers: &[i64], starts: &[u64]) -> Result<Vec<Asked>, Wrong> {
     let size = numbers.len().div_ceil(rayon::current_num_threads()).max(SHARE);
+    if numbers.len() <= size {
+        return Ok(vec![Asked::new(numbers, starts)?]); // no other thread has to be woken
+    }
     let shares = numbers.par_chunks(size.next_multiple_of(NEAR));
     shares.map(|numbers| Asked::new(numbers, starts)).collect()
 }
@@ -88,7 +91,10 @@ fn each_share(
         first += asked.columns[part].len() / asked.place_bytes;
         out = rest;
     }
-    shares.into_par_iter().for_each(|(asked, first, out)| act(asked, first, out));
+    match shares.len() {
+        1 => shares.into_iter().for_each(|(asked, first, out)| act(asked, first, out)),
+        _ => shares.into_par_iter().for_each(|(asked, first, out)| act(asked, first, out)),
+    }
 }
 
 impl Asked {

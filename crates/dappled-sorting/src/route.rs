@@ -125,6 +125,9 @@ pub fn answered(rows: Rows<'_>, places: &[u8], place_bytes: usize, out: &mut [u8
         (_, 4) => answer::<0, 4>,
         _ => answer::<0, 8>,
     };
+    if rayon::current_num_threads() == 1 {
+        return act(rows, places, out);
+    }
     let chunks = out.par_chunks_mut(chunk * rows.width).zip(places.par_chunks(chunk * place_bytes));
     chunks.for_each(|(out, places)| act(rows, places, out));
 }
