@@ -12,46 +12,49 @@ from typing import Any
 import numpy
 
 from dappled._array import core
-from dappled._panels import Columns, Coming, settled
+from dappled._panels import Coming, LongColumns
 
 
 def lower(matrix: Any, kind: Any, result: Any) -> Any:
     """L, of which L times its conjugate transpose is the matrix; its lower half alone is read."""
-    own = Columns(matrix, kind)
+    own = LongColumns(matrix, kind)
     blocks = list(own.blocks())
     coming = None
     with numpy.errstate(all="ignore"):
         for this, following in zip(blocks, [*blocks[1:], None], strict=True):
             coming = _taken_away(own, coming or _sent(own, this), this, following)
     for block, start, stop in own.owned():
-        rows, columns = numpy.arange(own.rows)[:, None], numpy.arange(start, stop)
-        own.own(block)[rows < columns] = 0
-    return settled(core.from_piece(own.lies, own.piece.astype(result, copy=False), True))
+        own.own(block)[:start] = 0
+        corner = own.own(block)[start:stop]
+        corner[:] = numpy.tril(corner)
+    return own.whole(result)
 
 
-def _sent(own: Columns, block: tuple[int, int, int]) -> Coming:
+def _sent(own: LongColumns, block: tuple[int, int, int]) -> Coming:
     """A panel factored by the rank that has it, on its way to the others; or that it can't be."""
     number, start, _ = block
     made = []
     if own.is_own(number):
         panel = own.own(number)[start:]
-        try:
-            panel[:] = _factored(panel)
-            made = [numpy.zeros(1, numpy.int64), panel]
-        except numpy.linalg.LinAlgError:
-            made = [numpy.ones(1, numpy.int64), panel]
+        act = core.factor_positive if core.eliminates() else factor_by_numpy
+        made = [numpy.array([not act(panel)], numpy.int64), panel]
     return Coming(number % core.ranks(), *made)
 
 
-def _factored(panel: Any) -> Any:
-    """The panel's columns of L, from the diagonal down."""
+def factor_by_numpy(panel: Any) -> bool:
+    """Makes a panel, from the diagonal down, columns of L, where NumPy's LAPACK can't be called;
+    whether that can be done.
+    """
     width = panel.shape[1]
-    corner = numpy.linalg.cholesky(panel[:width])
-    below = numpy.linalg.solve(corner, panel[width:].conj().T).conj().T
-    return numpy.concatenate([corner, below])
+    try:
+        panel[:width] = corner = numpy.linalg.cholesky(panel[:width])
+    except numpy.linalg.LinAlgError:
+        return False
+    panel[width:] = numpy.linalg.solve(corner, panel[width:].conj().T).conj().T
+    return True
 
 
-def _taken_away(own: Columns, coming: Coming, this: Any, following: Any) -> Coming | None:
+def _taken_away(own: LongColumns, coming: Coming, this: Any, following: Any) -> Coming | None:
     """Takes a panel away from what is right of it, and has the next one sent on the way."""
     _, start, stop = this
     shape = (own.rows - start, stop - start)
@@ -69,7 +72,12 @@ def _taken_away(own: Columns, coming: Coming, this: Any, following: Any) -> Comi
     return after
 
 
-def _update(own: Columns, block: tuple[int, int, int], panel: Any, start: int) -> None:
-    number, first, last = block
-    left, right = panel[first - start :], panel[first - start : last - start]
-    own.own(number)[first:] -= left @ right.conj().T
+def _update(own: LongColumns, block: tuple[int, int, int], panel: Any, start: int) -> None:
+    number, first, _ = block
+    act = core.take_product if core.eliminates() else take_by_numpy
+    act(own.own(number)[first:], panel[first - start :])
+
+
+def take_by_numpy(columns: Any, panel: Any) -> None:
+    """Takes the product of a panel's rows and of the first of them, turned, from columns."""
+    columns -= panel @ panel[: columns.shape[1]].conj().T

@@ -20,7 +20,7 @@ __all__ = [
     "accumulate",
     "arg_reduce",
     "argsort",
-    "argsort_numbered",
+    "argsort_parts",
     "blocks",
     "chosen",
     "comm_stats",
@@ -37,6 +37,7 @@ __all__ = [
     "extent_of_floats",
     "fabric_name",
     "factor_panel",
+    "factor_positive",
     "fourier",
     "fourier_columns",
     "fourier_rows",
@@ -72,6 +73,7 @@ __all__ = [
     "set_local",
     "start_from",
     "sync",
+    "take_product",
     "take_rows",
     "ufunc",
     "unwrap",
@@ -561,17 +563,21 @@ def chosen(array: ndarray, mask: ndarray) -> ndarray | None: ...
 def places(mask: NDArray[np.bool], out: NDArray[np.int64]) -> None: ...
 def merge_sorted(a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None: ...
 def argsort(values: NDArray[Any], room: NDArray[np.uint64], order: NDArray[np.int64]) -> None: ...
-def argsort_numbered(
-    values: NDArray[Any],
-    numbers: NDArray[np.int64],
+def argsort_parts(
+    given: tuple[NDArray[Any], int, NDArray[Any], Sequence[int]],
+    own: int,
+    came: Sequence[tuple[NDArray[Any], NDArray[np.uint32], int]],
+    length: int,
     room: NDArray[np.uint64],
     order: NDArray[np.int64],
 ) -> None: ...
 def divided(
-    values: NDArray[Any], first: int, bounds: NDArray[Any], numbers: Sequence[int]
-) -> list[tuple[NDArray[Any], NDArray[np.int64]]]: ...
+    given: tuple[NDArray[Any], int, NDArray[Any], Sequence[int]], own: int
+) -> tuple[list[tuple[NDArray[Any], NDArray[np.uint32]]], int]: ...
 def eliminates() -> bool: ...
 def factor_panel(panel: NDArray[Any]) -> list[int]: ...
+def factor_positive(panel: NDArray[Any]) -> bool: ...
+def take_product(columns: NDArray[Any], panel: NDArray[Any]) -> None: ...
 def eliminate(columns: NDArray[Any], panel: NDArray[Any], pivots: Sequence[int]) -> None: ...
 
 @final

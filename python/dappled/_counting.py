@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -55,16 +58,24 @@ def _count_on_threads(x: Any, minlength: int) -> Any:
 
 
 def _count_on_ranks(x: Any, weights: Any, minlength: int) -> Any:
-    low, high = int(x.min()), int(x.max())
+    piece = _rows.read_rows(x).astype(numpy.int64, copy=False)
+    low, high = _extent(core.extent, piece)
     if low < 0:
         raise ValueError("'list' argument must have no negative elements")
-    piece, length = _rows.read_rows(x), max(high + 1, minlength)
+    length = max(high + 1, minlength)
     if weights is None and length <= _MOST:
-        return summed(core.count_numbers(piece.astype(numpy.int64, copy=False), 0, length))
+        return summed(core.count_numbers(piece, 0, length))
     if weights is None:
         return summed(numpy.bincount(piece, None, length))
     counts = numpy.bincount(piece, _rows.rows(asarray(weights)), length)
     return summed(counts.astype(float, copy=False))  # of none NumPy gives whole numbers
+
+
+def _extent(own: Callable[[Any], Any], piece: Any) -> Any:
+    """The least and the greatest on all ranks; None where one of them can't say. Collective."""
+    sent = core.gather("the extent", pickle.dumps((len(piece), own(piece))))
+    found = [ends for length, ends in map(pickle.loads, sent) if length]
+    return None if None in found else (min(one[0] for one in found), max(one[1] for one in found))
 
 
 def summed(counts: Any) -> Any:
@@ -75,7 +86,7 @@ def summed(counts: Any) -> Any:
     kind = counts.dtype
     if counts.ndim == 1 and (kind.kind in "iu" or not is_native(kind)):  # in any order, or NumPy's
         parts = numpy.split(counts, _rows.starts(len(counts))[1:-1])
-        total = sum(_rows.sent("counts", parts)).astype(kind, copy=False)
+        total = functools.reduce(numpy.add, _rows.sent("counts", parts)).astype(kind, copy=False)
         return _rows.from_rows(total, len(counts))
     pieces = Distribution((ranks, *counts.shape), "b" + "n" * counts.ndim, nprocs=ranks)
     parts = core.from_piece(pieces, _rows.solid(counts[None]), True)
@@ -136,9 +147,16 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
     over = core.unwrap(bins) if isinstance(bins, ndarray) else bins
     if numpy.ndim(over) or range is not None:
         return numpy.histogram_bin_edges(numpy.empty(0, a.dtype), over, range)
-    own = core.extent_of_floats(plain(a)) if is_large(a) and a.dtype == float else None
-    ends = (a.min(), a.max()) if own is None else own
+    ends = _ends(a) if a.dtype == float else None
+    ends = (a.min(), a.max()) if ends is None else ends
     return numpy.histogram_bin_edges(numpy.array(ends, a.dtype), over)
+
+
+def _ends(a: Any) -> Any:
+    """The least and the greatest, found together; None where one is no number."""
+    if core.ranks() == 1:
+        return core.extent_of_floats(plain(a)) if is_large(a) else None
+    return _extent(core.extent_of_floats, _rows.read_rows(a.reshape(-1)))
 
 
 def _histogram(a: Any, bins: Any, edges: Any, weights: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy
 
 from dappled._array import core, ndarray
 from dappled._crossing import Crossing
+from dappled._first import by_first
 from dappled._line import called_by_user
 from dappled._piecewise import in_pieces, measured
 from dappled._tables import (
@@ -34,10 +35,14 @@ def gathered(function: Function, module: str = "dappled") -> Function:
     label = f"{module}.{name}"
     crosses = _Crossings(function)
 
+    def is_shared(args: tuple[Any, ...]) -> bool:
+        return module == "dappled.linalg" and core.ranks() > 1 and any(map(in_pieces, args))
+
     def call(*args: Any, **kwargs: Any) -> Any:
         crossing = Crossing(label, crosses.views)
         over = crosses.args(crossing, args)
-        result = called_by_user(function, *over, **crosses.kwargs(crossing, kwargs))
+        act = functools.partial(by_first, called_by_user) if is_shared(args) else called_by_user
+        result = act(function, *over, **crosses.kwargs(crossing, kwargs))
         crossing.write_back()
         return crossing.back(result)
 

@@ -63,8 +63,13 @@ class LongColumns(Columns):
     def _own_piece(self, matrix: Any, kind: Any) -> Any:
         block_size, grid = (self._width, None), (core.ranks(), 1)
         turned = matrix.T
-        lies = Distribution(turned.shape, "cn", grid_shape=grid, block_size=block_size)
-        return numpy.asarray(turned.redistribute(lies).local, kind).T
+        self._turned = Distribution(turned.shape, "cn", grid_shape=grid, block_size=block_size)
+        return numpy.asarray(turned.redistribute(self._turned).local, kind).T
+
+    def whole(self, kind: Any) -> Any:
+        """The matrix as our array, as it would lie by default."""
+        piece = self.piece.T.astype(kind, copy=False)
+        return settled(core.from_piece(self._turned, piece, True).T)
 
 
 class Coming:
@@ -91,17 +96,26 @@ class Coming:
 
 
 def from_rank(rank: int, make: Callable[[], Any]) -> Any:
-    """What one rank makes: what all others get, or the error that all raise."""
-    sent = b""
+    """What one rank makes: what all others get, or the error that all raise. The memory of its
+    arrays is sent as it is.
+    """
+    sent, memory = b"", list[pickle.PickleBuffer]()
     if core.rank() == rank:
         try:
-            sent = pickle.dumps((make(), None), protocol=5)
+            kept = pickle.dumps(make(), protocol=5, buffer_callback=memory.append)
+            sent = pickle.dumps((kept, len(memory), None))
         except Exception as error:
-            sent = pickle.dumps((None, error))
-    found, wrong = pickle.loads(core.gather("linear algebra", sent)[rank])
+            sent = pickle.dumps((b"", 0, error))
+    kept, count, wrong = pickle.loads(core.gather("linear algebra", sent)[rank])
     if wrong is not None:
         raise wrong
-    return found
+    if core.rank() == rank:
+        own = [numpy.frombuffer(one.raw(), "u1") for one in memory]
+        for one in [core.start_from(rank, "linear algebra", part) for part in own]:
+            one.wait()
+        return pickle.loads(kept, buffers=memory)  # as all others have it: nobody has more to copy
+    came = [core.start_from(rank, "linear algebra", numpy.empty(0, "u1")) for _ in range(count)]
+    return pickle.loads(kept, buffers=[one.wait() for one in came])
 
 
 def settled(array: Any) -> Any:

@@ -36,6 +36,10 @@ _MERGED = "bhilqBHILQfd"
 _RANKED = "ilqILQfd"
 
 
+# Elements of a rank that can be told apart by four bytes.
+_FAR = 1 << 32
+
+
 _STABLE = ("stable", "mergesort", "s", "S", "m", "M")
 
 
@@ -190,24 +194,30 @@ def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
     if row.dtype.char not in _RANKED or not row.dtype.isnative:
         return NotImplemented
     made, order = unwritten((len(row),), numpy.int64)
-    core.argsort(plain(row), _room(row), order)
+    core.argsort(plain(row), _room(len(row)), order)
     return made
 
 
-def _room(values: Any) -> Any:
-    """The memory beside them that finding the order of values takes."""
-    return scratch((4 * len(values),), numpy.uint64)
+def _room(length: int) -> Any:
+    """The memory beside so many values that finding their order takes."""
+    return scratch((4 * length,), numpy.uint64)
 
 
 def _sample_argsorted(row: Any) -> Any:
-    values, first = _rows.read_rows(row), _rows.own_start(len(row))
-    if row.dtype.char not in _RANKED or not row.dtype.isnative or not len(row):
+    values, starts = _rows.read_rows(row), _rows.starts(len(row))
+    first, own = int(starts[core.rank()]), core.rank()
+    known = row.dtype.char in _RANKED and row.dtype.isnative
+    if not known or not len(row) or max(numpy.diff(starts)) > _FAR:
         return _sorted_and_merged(values, first, len(row))
-    ranges = core.divided(numpy.ascontiguousarray(values), first, *bounds(values, first))
-    came = _rows.joined(_rows.sent("values to sort", [found for found, _ in ranges]))
-    numbers = _rows.joined(_rows.sent("values to sort", [found for _, found in ranges]))
-    order = scratch((len(came),), numpy.int64)
-    core.argsort_numbered(came, numbers, _room(came), order)
+    given = (numpy.ascontiguousarray(values), first, *bounds(values, first))
+    ranges, count = core.divided(given, own)
+    came = _rows.sent("values to sort", [found for found, _ in ranges])
+    offsets = _rows.sent("values to sort", [found for _, found in ranges])
+    parts = list(zip(came, offsets, starts[:-1].tolist(), strict=True))
+    del parts[own]
+    length = count + sum(len(found) for found, _, _ in parts)
+    order = scratch((length,), numpy.int64)
+    core.argsort_parts(given, own, parts, len(row), _room(length), order)
     return _rows.joined_rows(order, fresh=True)
 
 

@@ -99,6 +99,7 @@ INDEXING = {
     "argwhere": lambda np, a: np.argwhere(a > 2),
     "where 1": lambda np, a: np.where(a > 2),
     "take": lambda np, a: np.take(a, MANY),
+    "take in rounds": lambda np, a: np.arange(9e4)[np.arange(600_000) * 7919 % 180_000 - 90_000],
     "take 0": lambda np, a: a.take(ROWS, axis=0),
     "take 1": lambda np, a: np.take(a, [5, 0, 5], axis=1),
     "take wrap": lambda np, a: np.take(a, MANY * 3 - 999, mode="wrap"),

@@ -1,6 +1,9 @@
 """What NumPy refuses, of arrays in pieces."""
 
+import numpy
 from pieces_values import MANY
+
+ROUNDS = numpy.arange(600_000)
 
 WRONG = {
     "set mask of planes": lambda np, a: a.__setitem__(a > 3, np.ones((2, 2))),
@@ -21,6 +24,8 @@ WRONG = {
     "permutation axis": lambda np, a: np.random.default_rng(3).permutation(a, 2),
     "element of wide": lambda np, a: a.astype("g").__setitem__((0, 0), a[0]),
     "number": lambda np, a: a[[0, 60]],
+    # The first of two, which is found in a later round.
+    "number in rounds": lambda np, a: a[0][ROUNDS // 299_999 * 50 + ROUNDS // 300_000],
     "second number": lambda np, a: a[[0, 1], [0, -43]],
     "ours": lambda np, a: a.reshape(-1)[np.arange(3000)],
     "too many": lambda np, a: a[[0], [0], [0]],

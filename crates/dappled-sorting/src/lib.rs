@@ -7,11 +7,14 @@
 
 #[allow(unsafe_code)]
 mod ahead;
+pub mod asked;
 pub mod compact;
 pub mod count;
 pub mod divide;
 pub mod histogram;
 pub mod merge;
+#[allow(unsafe_code)]
+mod near;
 pub mod order;
 pub mod put;
 mod radix;

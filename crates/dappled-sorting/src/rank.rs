@@ -3,6 +3,8 @@
 use rayon::prelude::*;
 
 use crate::CHUNK;
+use crate::divide::Bounds;
+use crate::near::NEAR;
 use crate::order::Key;
 use crate::radix::{self, Digits};
 
@@ -13,8 +15,6 @@ pub const ROOM: usize = 4;
 const PARTS: usize = 16;
 /// Values of which bounds between two ranges are chosen, for each range.
 const SAMPLES: usize = 64;
-/// Values that are looked at while they are in the nearest cache.
-const NEAR: usize = 256;
 
 /// Writes the places of the elements in their order; of equal ones, the first first. `room` is for
 /// [`ROOM`] words for each value.
@@ -25,119 +25,155 @@ const NEAR: usize = 256;
 /// assert_eq!(order, [2, 0, 3, 1]);
 /// ```
 pub fn argsort<T: Key>(values: &[T], room: &mut [u64], order: &mut [i64]) {
-    let small = values.len() <= u32::MAX as usize;
-    by_keys(values, |at| at as u64, small, room, order);
+    let parts = [Part { values, first: 0, offsets: None }];
+    argsort_parts(&parts, &Bounds::new::<T>([]), 0, values.len(), room, order);
 }
 
-/// Writes the numbers of elements in the order of their values; of equal ones, the smallest first.
+/// Values, and the numbers of their elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a, T> {
+    /// The values.
+    pub values: &'a [T],
+    /// The number from which on they are counted.
+    pub first: u64,
+    /// How far from there each is; None of those that follow one another.
+    pub offsets: Option<&'a [u32]>,
+}
+
+impl<T> Part<'_, T> {
+    #[inline(always)]
+    fn number(&self, at: usize) -> u64 {
+        self.first.wrapping_add(self.offsets.map_or(at as u64, |offsets| offsets[at].into()))
+    }
+}
+
+/// Writes the numbers of elements in the order of their values, and of equal ones in that of the numbers,
+/// which are all below `length`: of those in one range between bounds, as many as there is room for.
 ///
 /// ```
+/// use dappled_sorting::divide::Bounds;
+/// use dappled_sorting::rank::{Part, argsort_parts};
+/// let here = Part { values: &[2.0, 9.0, 2.0][..], first: 5, offsets: None };
+/// let came = Part { values: &[-1.0], first: 0, offsets: Some(&[3]) };
 /// let (mut order, mut room) = ([0; 3], [0; 12]);
-/// dappled_sorting::rank::argsort_numbered(&[2.0, -1.0, 2.0], &[7, 8, 5], &mut room, &mut order);
-/// assert_eq!(order, [8, 5, 7]);
+/// argsort_parts(&[here, came], &Bounds::new([(9.0, 0)]), 0, 8, &mut room, &mut order);
+/// assert_eq!(order, [3, 5, 7]);
 /// ```
-pub fn argsort_numbered<T: Key>(
-    values: &[T],
-    numbers: &[i64],
+pub fn argsort_parts<T: Key>(
+    parts: &[Part<'_, T>],
+    bounds: &Bounds,
+    range: usize,
+    length: usize,
     room: &mut [u64],
     order: &mut [i64],
 ) {
-    let small = || numbers.par_iter().all(|&number| u32::try_from(number).is_ok());
-    by_keys(values, |at| numbers[at] as u64, size_of::<T>() <= 4 && small(), room, order);
-}
-
-/// Keys are made different by the numbers, so that no stable sort is needed. A narrow value and a small
-/// number are one word.
-fn by_keys<T: Key>(
-    values: &[T],
-    number: impl Fn(usize) -> u64 + Sync,
-    small_numbers: bool,
-    room: &mut [u64],
-    order: &mut [i64],
-) {
-    if size_of::<T>() <= 4 && small_numbers {
-        let key = |key, at| key << 32 | number(at);
-        return in_ranges(values, key, |key| (key as u32).into(), room, order);
+    let ends = bounds.range(range);
+    // Keys are made different by the numbers, so that no stable sort is needed. A narrow value and a
+    // small number are one word.
+    if size_of::<T>() <= 4 && length <= 1 << 32 {
+        let key = |key: u64, number: u64| key << 32 | number;
+        return Keys { parts, key, ends }.sort(|key| (key as u32).into(), room, order);
     }
     let (room, _) = room.as_chunks_mut::<2>();
-    in_ranges(values, |key, at| [key, number(at)], |key| key[1] as i64, room, order);
+    Keys { parts, key: |key, number| [key, number], ends }.sort(|key| key[1] as i64, room, order);
 }
 
-fn in_ranges<T: Key, K: Digits>(
-    values: &[T],
-    key: impl Fn(u64, usize) -> K + Sync,
-    number: impl Fn(K) -> i64 + Sync,
-    mut room: &mut [K],
-    mut order: &mut [i64],
-) {
-    let key = |at: usize| key(values[at].key(), at);
-    let bounds = bounds(values.len(), &key);
-    let mut ranges = Vec::new();
-    for (range, count) in counts(values.len(), &key, &bounds).into_iter().enumerate() {
-        let (keys, rest) = std::mem::take(&mut room).split_at_mut(count);
-        let (beside, rest) = rest.split_at_mut(count);
-        let (found, left) = std::mem::take(&mut order).split_at_mut(count);
-        (room, order) = (rest, left);
-        ranges.push((range, keys, beside, found));
-    }
-    ranges.into_par_iter().for_each(|(range, keys, beside, order)| {
-        pick(values.len(), &key, &bounds, range, keys);
-        let sorted = radix::sort(keys, beside);
-        for (order, &key) in order.iter_mut().zip(&*sorted) {
-            *order = number(key);
+/// The keys of values in parts, and between which they are meant.
+struct Keys<'a, T, F> {
+    parts: &'a [Part<'a, T>],
+    key: F,
+    ends: [Option<(u64, i64)>; 2],
+}
+
+impl<T: Key, K: Digits, F: Fn(u64, u64) -> K + Sync> Keys<'_, T, F> {
+    fn sort(&self, number: impl Fn(K) -> i64 + Sync, mut room: &mut [K], mut order: &mut [i64]) {
+        let bounds = self.bounds(order.len());
+        let counts = self.counts(&bounds, order.len());
+        let mut ranges = Vec::new();
+        for (inner, count) in bounds.windows(2).zip(counts) {
+            let (keys, rest) = std::mem::take(&mut room).split_at_mut(count);
+            let (beside, rest) = rest.split_at_mut(count);
+            let (found, left) = std::mem::take(&mut order).split_at_mut(count);
+            (room, order) = (rest, left);
+            ranges.push((inner, keys, beside, found));
         }
-    });
-}
+        ranges.into_par_iter().for_each(|(inner, keys, beside, order)| {
+            self.pick(inner, keys);
+            let sorted = radix::sort(keys, beside);
+            for (order, &key) in order.iter_mut().zip(&*sorted) {
+                *order = number(key);
+            }
+        });
+    }
 
-/// Keys between which there are ranges of about as many each, one for each thread.
-fn bounds<K: Digits>(length: usize, key: &impl Fn(usize) -> K) -> Vec<K> {
-    let parts = rayon::current_num_threads().min(PARTS).min(length / CHUNK).max(1);
-    let step = (length / (parts * SAMPLES)).max(1);
-    let mut samples: Vec<K> = (0..length).step_by(step).map(key).collect();
-    samples.sort_unstable();
-    (1..parts).map(|part| samples[part * samples.len() / parts]).collect()
-}
+    /// Keys between which there are ranges of about as many each, one for each thread; from the first
+    /// that is meant to the one after the last, if there is one.
+    fn bounds(&self, length: usize) -> Vec<Option<K>> {
+        let parts = rayon::current_num_threads().min(PARTS).min(length / CHUNK).max(1);
+        let [low, high] = self.ends.map(|end| end.map(|(key, at)| (self.key)(key, at as u64)));
+        let mut samples = if parts > 1 { self.samples(parts * SAMPLES) } else { Vec::new() };
+        samples.retain(|&key| is_between(key, low, high));
+        samples.sort_unstable();
+        let inner = (1..parts).map(|part| part * samples.len() / parts);
+        let mut bounds = vec![low];
+        bounds.extend(inner.filter_map(|at| samples.get(at)).copied().map(Some));
+        bounds.push(high);
+        bounds
+    }
 
-/// How many keys each range has.
-fn counts<K: Digits>(
-    length: usize,
-    key: &(impl Fn(usize) -> K + Sync),
-    bounds: &[K],
-) -> Vec<usize> {
-    let before = |&bound: &K| {
-        let chunks = (0..length.div_ceil(CHUNK)).into_par_iter().map(|chunk| chunk * CHUNK);
-        let count = |start: usize| {
-            let keys = (start..length.min(start + CHUNK)).map(key);
-            keys.map(|key| usize::from(key < bound)).fold(0, usize::wrapping_add)
+    fn samples(&self, count: usize) -> Vec<K> {
+        let step = (self.parts.iter().map(|part| part.values.len()).sum::<usize>() / count).max(1);
+        let some = self
+            .parts
+            .iter()
+            .flat_map(|part| (0..part.values.len()).step_by(step).map(move |at| self.at(part, at)));
+        some.collect()
+    }
+
+    /// How many keys there are between each bound and the next; `length` in all.
+    fn counts(&self, bounds: &[Option<K>], length: usize) -> Vec<usize> {
+        let before = |&bound: &Option<K>| {
+            let chunks = self.parts.par_iter().flat_map(|part| {
+                (0..part.values.len().div_ceil(CHUNK)).into_par_iter().map(move |at| (part, at))
+            });
+            let count = |(part, chunk): (&Part<'_, T>, usize)| {
+                let places = chunk * CHUNK..part.values.len().min(chunk * CHUNK + CHUNK);
+                let inside = |at| usize::from(is_between(self.at(part, at), bounds[0], bound));
+                places.map(inside).fold(0, usize::wrapping_add)
+            };
+            chunks.map(count).sum::<usize>()
         };
-        chunks.map(count).sum::<usize>()
-    };
-    let ends: Vec<usize> = bounds.iter().map(before).chain([length]).collect();
-    let starts = std::iter::once(&0).chain(&ends);
-    starts.zip(&ends).map(|(start, end)| end - start).collect()
+        let inner = &bounds[1..bounds.len() - 1];
+        let ends: Vec<usize> = inner.iter().map(before).chain([length]).collect();
+        let starts = std::iter::once(&0).chain(&ends);
+        starts.zip(&ends).map(|(start, end)| end - start).collect()
+    }
+
+    /// Writes the keys of a range. Every key is written near, and the next one over it if it is not of
+    /// the range: nothing is guessed.
+    fn pick(&self, range: &[Option<K>], keys: &mut [K]) {
+        let (mut near, mut filled) = ([K::LEAST; NEAR], 0);
+        for part in self.parts {
+            for start in (0..part.values.len()).step_by(NEAR) {
+                let mut count = 0_usize;
+                for at in start..part.values.len().min(start + NEAR) {
+                    let key = self.at(part, at);
+                    near[count % NEAR] = key;
+                    count = count.wrapping_add(usize::from(is_between(key, range[0], range[1])));
+                }
+                keys[filled..][..count].copy_from_slice(&near[..count]);
+                filled += count;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn at(&self, part: &Part<'_, T>, at: usize) -> K {
+        (self.key)(part.values[at].key(), part.number(at))
+    }
 }
 
-/// Writes the keys of a range. Every key is written near, and the next one over it if it is not of the
-/// range: nothing is guessed.
-fn pick<K: Digits>(
-    length: usize,
-    key: &impl Fn(usize) -> K,
-    bounds: &[K],
-    range: usize,
-    keys: &mut [K],
-) {
-    let low = range.checked_sub(1).map_or(K::LEAST, |before| bounds[before]);
-    let high = bounds.get(range);
-    let inside = |key: K| (key >= low) & high.is_none_or(|&high| key < high);
-    let (mut near, mut filled) = ([K::LEAST; NEAR], 0);
-    for start in (0..length).step_by(NEAR) {
-        let mut count = 0_usize;
-        for at in start..length.min(start + NEAR) {
-            let key = key(at);
-            near[count % NEAR] = key;
-            count = count.wrapping_add(usize::from(inside(key)));
-        }
-        keys[filled..][..count].copy_from_slice(&near[..count]);
-        filled += count;
-    }
+#[inline(always)]
+fn is_between<K: Digits>(key: K, low: Option<K>, high: Option<K>) -> bool {
+    low.is_none_or(|low| key >= low) & high.is_none_or(|high| key < high)
 }

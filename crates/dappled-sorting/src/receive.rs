@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::place;
 use crate::route::number;
+use crate::{ahead, place};
 
 /// Parts of the target that are written at the same time, each by a thread that looks at all places.
 const PARTS: usize = 8;
@@ -17,8 +17,8 @@ const PARTS: usize = 8;
 /// ```
 pub fn write(target: &mut [u8], width: usize, places: &[u8], place_bytes: usize, values: &[u8]) {
     match place_bytes {
-        4 => each(target, width, places.as_chunks::<4>().0.iter().map(number), values),
-        _ => each(target, width, places.as_chunks::<8>().0.iter().map(number), values),
+        4 => each::<true>(target, width, places.as_chunks::<4>().0.iter().map(number), values),
+        _ => each::<true>(target, width, places.as_chunks::<8>().0.iter().map(number), values),
     }
 }
 
@@ -32,10 +32,12 @@ pub fn write_own(
     values: &[u8],
 ) {
     let local = |&number: &i64| place(number, length).wrapping_sub(start);
-    each(target, width, numbers.iter().map(local), values);
+    // Half of these, or more, are not asked for: it takes as long to find out which.
+    each::<false>(target, width, numbers.iter().map(local), values);
 }
 
-fn each(
+/// `ASKED` if the memory of each place is asked for before it is written.
+fn each<const ASKED: bool>(
     target: &mut [u8],
     width: usize,
     places: impl ExactSizeIterator<Item = usize> + Clone + Sync,
@@ -46,11 +48,11 @@ fn each(
     target.par_chunks_mut(rows * width).enumerate().for_each(|(part, target)| {
         let places = places.clone().map(|place| place.wrapping_sub(part.wrapping_mul(rows)));
         match width {
-            1 => fixed::<1>(target, places, values),
-            2 => fixed::<2>(target, places, values),
-            4 => fixed::<4>(target, places, values),
-            8 => fixed::<8>(target, places, values),
-            16 => fixed::<16>(target, places, values),
+            1 => fixed::<1, ASKED>(target, places, values),
+            2 => fixed::<2, ASKED>(target, places, values),
+            4 => fixed::<4, ASKED>(target, places, values),
+            8 => fixed::<8, ASKED>(target, places, values),
+            16 => fixed::<16, ASKED>(target, places, values),
             _ => wide(target, width, places, values),
         }
     });
@@ -58,10 +60,18 @@ fn each(
 
 /// What does not belong here is written beside it, which costs less than to guess each time whether
 /// it does.
-fn fixed<const N: usize>(target: &mut [u8], places: impl Iterator<Item = usize>, values: &[u8]) {
+fn fixed<const N: usize, const ASKED: bool>(
+    target: &mut [u8],
+    places: impl Iterator<Item = usize> + Clone,
+    values: &[u8],
+) {
     let (rows, _) = target.as_chunks_mut::<N>();
     let mut beside = [0; N];
+    let mut later = places.clone().skip(ahead::AHEAD);
     let mut put = |place: usize, value: &[u8; N]| {
+        if ASKED && let Some(later) = later.next() {
+            ahead::ask(rows, later);
+        }
         *rows.get_mut(place).unwrap_or(&mut beside) = *value;
     };
     match values.as_chunks::<N>().0 {

@@ -36,15 +36,12 @@ pub fn take<T: Copy + Send + Sync>(
     wrong.min().map_or(Ok(()), Err)
 }
 
-/// So many elements are on their way at the same time.
-const AHEAD: usize = 64;
-
 /// All indices are looked at first.
 fn elements<T: Copy>(from: &[T], at: &[i64], out: &mut [T]) -> Option<usize> {
     let wrong = first_wrong(at, from.len());
     if wrong.is_none() {
         for (number, (&index, out)) in at.iter().zip(out).enumerate() {
-            if let Some(&later) = at.get(number + AHEAD) {
+            if let Some(&later) = at.get(number + ahead::AHEAD) {
                 ahead::ask(from, place(later, from.len()));
             }
             *out = from[place(index, from.len())];

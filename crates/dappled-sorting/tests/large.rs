@@ -2,7 +2,9 @@
 
 use dappled_sorting::order::Key;
 use dappled_sorting::take::OutOfRange;
-use dappled_sorting::{compact, count, histogram, merge, put, rank, receive, route, select, take};
+use dappled_sorting::{
+    asked, compact, count, divide, histogram, merge, put, rank, receive, route, select, take,
+};
 use proptest::prelude::*;
 
 const MOST: usize = 300_000;
@@ -38,12 +40,36 @@ fn is_ordered<T: Key>(values: &[T]) {
     let mut order = vec![0; length];
     rank::argsort(values, &mut room, &mut order);
     assert_eq!(order, expected);
-    for largest in [u32::MAX.into(), 1 << 40] {
-        let numbers: Vec<i64> = (0..length as i64).map(|at| largest - at).collect();
-        expected.sort_by_key(|&place| (values[place as usize].key(), -place));
-        rank::argsort_numbered(values, &numbers, &mut room, &mut order);
-        assert!(order.iter().map(|number| largest - number).eq(expected.iter().copied()));
+    for first in [0, 1 << 40] {
+        let (one, other) = values.split_at(length / 3);
+        let starts = [first, first + one.len() as u64];
+        is_divided([one, other], starts, &expected);
     }
+}
+
+/// Two parts in ranges, of each of which the second part has sent what the first one sorts.
+fn is_divided<T: Key>(halves: [&[T]; 2], starts: [u64; 2], expected: &[i64]) {
+    let [one, other] = halves;
+    let all = starts[0] as usize + expected.len();
+    let Some(&middle) = expected.get(expected.len() / 2) else { return };
+    let value = *one.iter().chain(other).nth(middle as usize).unwrap();
+    let bounds = divide::Bounds::new([(value, starts[0] as i64 + middle)]);
+    let [here, there] = [0, 1].map(|half| bounds.counts(halves[half], starts[half] as i64));
+    let mut found = Vec::new();
+    for range in 0..2 {
+        let (mut values, mut offsets) = (vec![value; there[range]], vec![0; there[range]]);
+        let mut ranges: Vec<(&mut [T], &mut [u32])> = vec![(&mut [], &mut []), (&mut [], &mut [])];
+        ranges[range] = (&mut values, &mut offsets);
+        bounds.divide(other, starts[1] as i64, &mut ranges);
+        let (sent, first) =
+            (rank::Part { values: &values, first: starts[1], offsets: Some(&offsets) }, starts[0]);
+        let parts = [rank::Part { values: one, first, offsets: None }, sent];
+        let count = here[range] + there[range];
+        let (mut order, mut room) = (vec![0; count], vec![0; rank::ROOM * count]);
+        rank::argsort_parts(&parts, &bounds, range, all, &mut room, &mut order);
+        found.extend(order);
+    }
+    assert!(found.iter().map(|number| number - starts[0] as i64).eq(expected.iter().copied()));
 }
 
 proptest! {
@@ -93,9 +119,15 @@ proptest! {
             route::answered(route::Rows { bytes: &all[part(number)], width }, places, bytes, &mut out);
             out
         }).collect();
-        let slices: Vec<&[u8]> = answers.iter().map(|answers| &answers[..]).collect();
         let mut out = vec![0; size * width];
-        route::join(&at, &starts, &slices, width, &mut out);
+        let asked = asked::ask_all(&at, &starts).unwrap();
+        for (number, answers) in answers.iter().enumerate() {
+            prop_assert_eq!(&asked::column(&asked, number, vec![]), &columns[number]);
+            match number % 2 {
+                0 => asked::join(&asked, number, answers, width, &mut out),
+                _ => asked::own(&asked, number, route::Rows { bytes: &all[part(number)], width }, &mut out),
+            }
+        }
         let (mut written, mut own) = (all.clone(), all.clone());
         for number in 0..parts {
             let place = (starts[number] as usize, rows);
@@ -112,6 +144,7 @@ proptest! {
         let beyond = [&at[..], &[rows as i64, -1 - rows as i64]].concat();
         let told = route::ask(&beyond, &starts, 0..parts, &mut columns, |_, _, _| ());
         prop_assert_eq!(told, Err(route::Wrong(rows as i64)));
+        prop_assert!(asked::ask_all(&beyond, &starts).is_err());
     }
 
     #[test]

@@ -56,16 +56,20 @@ type Multiply<T> = unsafe extern "C" fn(
     *const i64,
 );
 
+/// `?potrf`: half, rows, the matrix, from column to column, what went wrong.
+type Root<T> = unsafe extern "C" fn(*const c_char, *const i64, *mut T, *const i64, *mut i64);
+
 /// The functions for one type of elements.
 #[derive(Clone, Copy)]
-struct Lapack<T> {
+pub(super) struct Lapack<T> {
     factor: Factor<T>,
     swap: Swap<T>,
-    divide: Divide<T>,
-    multiply: Multiply<T>,
+    pub divide: Divide<T>,
+    pub multiply: Multiply<T>,
+    pub root: Root<T>,
 }
 
-struct Found {
+pub(super) struct Found {
     double: Lapack<f64>,
     complex: Lapack<Complex64>,
     /// Loaded as long as they are called.
@@ -73,7 +77,7 @@ struct Found {
 }
 
 /// NumPy's library; None where it has another one, or calls it by other names.
-fn found(py: Python<'_>) -> Option<&'static Found> {
+pub(super) fn found(py: Python<'_>) -> Option<&'static Found> {
     static FOUND: PyOnceLock<Option<Found>> = PyOnceLock::new();
     FOUND.get_or_init(py, || find(py)).as_ref()
 }
@@ -96,12 +100,18 @@ fn functions<T>(library: &Library, letter: char) -> Option<Lapack<T>> {
             swap: *library.get(name("laswp").as_slice()).ok()?,
             divide: *library.get(name("trsm").as_slice()).ok()?,
             multiply: *library.get(name("gemm").as_slice()).ok()?,
+            root: *library.get(name("potrf").as_slice()).ok()?,
         })
     }
 }
 
+/// A letter as Fortran takes it.
+pub(super) fn letter(letter: &u8) -> *const c_char {
+    std::ptr::from_ref(letter).cast()
+}
+
 /// What can be eliminated.
-trait Number: Element + Copy {
+pub(super) trait Number: Element + Copy {
     const ONE: Self;
     const LESS: Self;
     fn lapack(found: &Found) -> Lapack<Self>;
@@ -125,18 +135,18 @@ impl Number for Complex64 {
 
 /// Columns in memory: how many rows and columns, and from one to the next.
 #[derive(Clone, Copy)]
-struct Columns<T> {
-    start: *mut T,
-    rows: i64,
-    columns: i64,
-    stride: i64,
+pub(super) struct Columns<T> {
+    pub start: *mut T,
+    pub rows: i64,
+    pub columns: i64,
+    pub stride: i64,
 }
 
 // SAFETY: the array that the columns are of is borrowed as long as they are used.
 unsafe impl<T> Send for Columns<T> {}
 
 impl<T> Columns<T> {
-    fn new(start: *mut T, shape: &[usize], strides: &[isize]) -> PyResult<Self> {
+    pub fn new(start: *mut T, shape: &[usize], strides: &[isize]) -> PyResult<Self> {
         let size = size_of::<T>() as isize;
         let [rows, columns] = [shape[0] as i64, shape[1] as i64];
         let stride = if columns < 2 { rows.max(1) } else { (strides[1] / size) as i64 };
@@ -149,7 +159,7 @@ impl<T> Columns<T> {
     }
 
     /// From a row on.
-    fn below(self, rows: i64) -> Self {
+    pub fn below(self, rows: i64) -> Self {
         Self { start: self.start.wrapping_add(rows as usize), rows: self.rows - rows, ..self }
     }
 }
@@ -220,7 +230,6 @@ fn taken_away<T: Number>(lapack: &Lapack<T>, all: Columns<T>, left: Columns<T>, 
     if all.columns == 0 || width == 0 {
         return;
     }
-    let letter = |letter: &u8| std::ptr::from_ref(letter).cast::<c_char>();
     let (below, rest) = (left.below(width), all.below(width));
     let (left_side, lower, plain, unit) =
         (letter(&b'L'), letter(&b'L'), letter(&b'N'), letter(&b'U'));

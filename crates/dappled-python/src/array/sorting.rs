@@ -1,7 +1,7 @@
 //! Elements of NumPy's arrays by their order and number: contiguous memory, on all threads.
 
 use dappled_sorting::order::Key;
-use dappled_sorting::{count, divide, histogram, merge, rank, select};
+use dappled_sorting::{count, histogram, merge, rank, select};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
@@ -38,7 +38,7 @@ fn merged<'py, T: Element + Key>(
 }
 
 /// Memory for words, and for the order that is found.
-type Memory<'py> = (PyReadwriteArray1<'py, u64>, PyReadwriteArray1<'py, i64>);
+pub(super) type Memory<'py> = (PyReadwriteArray1<'py, u64>, PyReadwriteArray1<'py, i64>);
 
 /// Writes the places of elements in their order; of equal ones, the first first. `room` is for four
 /// words for each.
@@ -48,28 +48,10 @@ pub fn argsort<'py>(
     room: PyReadwriteArray1<'py, u64>,
     order: PyReadwriteArray1<'py, i64>,
 ) -> PyResult<()> {
-    ordered(values, None, &mut (room, order))
-}
-
-/// Writes the numbers of elements in the order of their values; of equal ones, the smallest first.
-#[pyfunction]
-pub fn argsort_numbered<'py>(
-    values: &Bound<'py, PyAny>,
-    numbers: PyReadonlyArray1<'py, i64>,
-    room: PyReadwriteArray1<'py, u64>,
-    order: PyReadwriteArray1<'py, i64>,
-) -> PyResult<()> {
-    ordered(values, Some(numbers.as_slice()?), &mut (room, order))
-}
-
-fn ordered<'py>(
-    values: &Bound<'py, PyAny>,
-    numbers: Option<&[i64]>,
-    memory: &mut Memory<'py>,
-) -> PyResult<()> {
     let attempts = [ranked::<f64>, ranked::<i64>, ranked::<f32>, ranked::<i32>, ranked::<u64>];
+    let mut memory = (room, order);
     for attempt in [&attempts[..], &[ranked::<u32>]].concat() {
-        if attempt(values, numbers, memory)?.is_some() {
+        if attempt(values, &mut memory)?.is_some() {
             return Ok(());
         }
     }
@@ -78,53 +60,16 @@ fn ordered<'py>(
 
 fn ranked<'py, T: Element + Key>(
     values: &Bound<'py, PyAny>,
-    numbers: Option<&[i64]>,
     (room, order): &mut Memory<'py>,
 ) -> PyResult<Option<()>> {
     let py = values.py();
     let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
     let (values, room, order) = (values.as_slice()?, room.as_slice_mut()?, order.as_slice_mut()?);
     exclusive(py, values.len(), || {
-        match numbers {
-            None => rank::argsort(values, room, order),
-            Some(numbers) => rank::argsort_numbered(values, numbers, room, order),
-        }
+        rank::argsort(values, room, order);
         Ok(())
     })
     .map(Some)
-}
-
-type Divided<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>)>;
-
-/// The values of each range between bounds, which are values and numbers, and their numbers.
-#[pyfunction]
-pub fn divided<'py>(
-    values: &Bound<'py, PyAny>,
-    first: i64,
-    bounds: &Bound<'py, PyAny>,
-    numbers: Vec<i64>,
-) -> PyResult<Divided<'py>> {
-    let attempts = [in_ranges::<f64>, in_ranges::<i64>, in_ranges::<f32>, in_ranges::<i32>];
-    let attempts = [&attempts[..], &[in_ranges::<u64>, in_ranges::<u32>]].concat();
-    first_of(&attempts, |attempt| attempt(values, first, bounds, &numbers))
-}
-
-fn in_ranges<'py, T: Element + Key>(
-    values: &Bound<'py, PyAny>,
-    first: i64,
-    bounds: &Bound<'py, PyAny>,
-    numbers: &[i64],
-) -> PyResult<Option<Divided<'py>>> {
-    let py = values.py();
-    let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
-    let bounds = bounds.extract::<PyReadonlyArray1<'py, T>>()?;
-    let bounds = bounds.as_slice()?.iter().copied().zip(numbers.iter().copied());
-    let (values, bounds) = (values.as_slice()?, bounds.collect::<Vec<_>>());
-    let found = exclusive(py, values.len(), || Ok(divide::divide(values, first, &bounds)))?;
-    let arrays = |(values, numbers)| {
-        (PyArray1::from_vec(py, values).into_any(), PyArray1::from_vec(py, numbers))
-    };
-    Ok(Some(found.into_iter().map(arrays).collect()))
 }
 
 /// How many elements come before a range, how many are NaN, and those in the range.

@@ -1,12 +1,13 @@
 //! Rows by numbers that are values: asked of the ranks that have them, or sent there.
 //!
 //! *In:* an array in blocks of rows, and numbers of which each rank has some. *Out:* those rows, where
-//! their numbers are; or the array, written in place. *Promised:* one exchange of places, and one of
-//! rows; a number out of range is found before anything is written, and by all.
+//! their numbers are; or the array, written in place. *Promised:* an exchange of places, and one of
+//! rows, where they are asked for in rounds ([`super::rounds`]); a number out of range is found before
+//! anything is written, and by all.
 
 use std::sync::Arc;
 
-use dappled_fabric::{Payload, Sends, keep, memory, room};
+use dappled_fabric::{keep, room};
 use dappled_kernels::{Buffer, View};
 use dappled_protocol::Distribution;
 use dappled_sorting::receive;
@@ -19,7 +20,7 @@ use super::{Array, GraphError, Session};
 use crate::run::RunError;
 
 /// What messages are about, for people.
-const WHAT: &str = "rows by number";
+pub(super) const WHAT: &str = "rows by number";
 
 /// Rows that are asked for or written by their numbers, which may count from the end.
 pub struct Named<'a> {
@@ -64,7 +65,10 @@ impl Array {
         let (made, memory) = Node::fresh(session, View::c_order(self.dtype(), &shape), layout);
         let width = self.width();
         let mut out = memory.write().map_err(RunError::from)?;
-        let done = session.take(named, Rows { bytes: piece, width }, &mut out)?;
+        let axes = 1 + shape.len() - self.shape().len();
+        let count = |rank| target.local_shape(rank)[..axes].iter().product::<u64>() as usize;
+        let most = (0..target.nprocs()).map(count).max().unwrap_or(0);
+        let done = session.take(named, most, Rows { bytes: piece, width }, &mut out)?;
         drop(out);
         Ok(done.map(|()| Array::over(session, made)))
     }
@@ -113,36 +117,12 @@ struct Sent {
 }
 
 impl Session {
-    fn take(&self, named: &Named<'_>, piece: Rows<'_>, out: &mut [u8]) -> Found<()> {
-        let (starts, own) = (starts(named.rows), self.fabric().rank() as usize);
-        let ranks = 0..starts.len() - 1;
-        let mut places = match self.ask(named, ranks.clone(), |_, _, _| ())? {
-            Ok(places) => places,
-            Err(wrong) => return Ok(Err(wrong)),
-        };
-        let here = std::mem::take(&mut places[own]);
-        let answers = places.into_iter().map(|places| answer(piece, places, &starts));
-        let mut sends: Sends = (0..).zip(answers.map(Payload::from)).collect();
-        sends.remove(own);
-        let awaited = sends.iter().map(|&(peer, _)| (peer, None)).collect();
-        let tag = self.next(WHAT, "answers", String::new)?;
-        let pending = self.fabric().start(tag, sends, awaited);
-        // What is here is looked up while the others' answers are on their way.
-        let here = answer(piece, here, &starts);
-        let mut answers = pending.wait().map_err(RunError::from)?;
-        answers.insert(own, here);
-        let slices: Vec<&[u8]> = answers.iter().map(|answers| &answers[..]).collect();
-        route::join(named.numbers, &starts, &slices, piece.width, out);
-        answers.into_iter().for_each(keep);
-        Ok(Ok(()))
-    }
-
     /// Tells ranks the places that they are asked for: those that this rank is asked for.
     fn ask(
         &self,
         named: &Named<'_>,
         asked: impl Iterator<Item = usize> + Clone,
-        give: impl FnMut(usize, usize, &[u32]),
+        give: impl FnMut(usize, usize, &[u8]),
     ) -> Found<Vec<Vec<u8>>> {
         let starts = starts(named.rows);
         let ranks = self.fabric().size() as usize;
@@ -210,17 +190,8 @@ impl Session {
     }
 }
 
-/// The rows at places that this rank was asked for.
-fn answer(piece: Rows<'_>, places: Vec<u8>, starts: &[u64]) -> Vec<u8> {
-    let bytes = route::place_bytes(starts);
-    let mut rows = memory(places.len() / bytes * piece.width);
-    route::answered(piece, &places, bytes, &mut rows);
-    keep(places);
-    rows
-}
-
 /// The first row of each rank, and at last how many rows there are.
-fn starts(rows: &Distribution) -> Vec<u64> {
+pub(super) fn starts(rows: &Distribution) -> Vec<u64> {
     let lengths = (0..rows.nprocs()).map(|rank| rows.local_shape(rank)[0]);
     let ends = lengths.scan(0, |end, length| {
         *end += length;
@@ -230,7 +201,7 @@ fn starts(rows: &Distribution) -> Vec<u64> {
 }
 
 /// Ends a message with the number that is out of range, if one is.
-fn end(column: &mut Vec<u8>, wrong: Option<Wrong>) {
+pub(super) fn end(column: &mut Vec<u8>, wrong: Option<Wrong>) {
     if wrong.is_some() {
         column.clear();
     }
@@ -239,7 +210,7 @@ fn end(column: &mut Vec<u8>, wrong: Option<Wrong>) {
 }
 
 /// Takes that off again.
-fn ended(column: &mut Vec<u8>) -> Option<Wrong> {
+pub(super) fn ended(column: &mut Vec<u8>) -> Option<Wrong> {
     let is_wrong = column.pop() == Some(1);
     let (rest, number) = column.split_last_chunk::<8>()?;
     let (length, number) = (rest.len(), i64::from_le_bytes(*number));

@@ -72,6 +72,7 @@ mod recipe;
 mod relay;
 mod reshape;
 mod resolve;
+mod rounds;
 mod scan;
 mod search;
 mod session;

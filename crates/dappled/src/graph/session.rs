@@ -241,15 +241,23 @@ impl Session {
         what: &str,
         sends: Vec<Payload>,
     ) -> Result<Vec<Vec<u8>>, GraphError> {
-        let tag = self.next(what, (what, "to each"), String::new)?;
-        let own = self.fabric().rank();
-        let mut to_others: Sends = (0..).zip(sends).collect();
-        to_others.remove(own as usize);
-        let awaited = to_others.iter().map(|&(peer, _)| (peer, None)).collect();
-        let received = self.fabric().start(tag, to_others, awaited).wait();
+        let received = self.start_to_each(what, sends)?.wait();
         let mut all = received.map_err(RunError::from)?;
-        all.insert(own as usize, Vec::new());
+        all.insert(self.fabric().rank() as usize, Vec::new());
         Ok(all)
+    }
+
+    /// Begins to; what comes is that of the other ranks. Collective.
+    pub(super) fn start_to_each(
+        &self,
+        what: &str,
+        sends: Vec<Payload>,
+    ) -> Result<dappled_fabric::Pending, GraphError> {
+        let tag = self.next(what, (what, "to each"), String::new)?;
+        let mut to_others: Sends = (0..).zip(sends).collect();
+        to_others.remove(self.fabric().rank() as usize);
+        let awaited = to_others.iter().map(|&(peer, _)| (peer, None)).collect();
+        Ok(self.fabric().start(tag, to_others, awaited))
     }
 
     /// Begins to send what one rank gives to all others, and nobody changes until then. Collective.
