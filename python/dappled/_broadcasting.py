@@ -45,6 +45,8 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     if not any(isinstance(array, ndarray) for array in args):
         return NotImplemented
     arrays = tuple(map(asarray, args))
+    if any(array._held is not None for array in arrays):
+        return NotImplemented  # views of which NumPy's own may be written
     try:
         shape = numpy.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
@@ -53,6 +55,5 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
         return arrays
     views = tuple(broadcast_to(array, shape) for array in arrays)
     for view, array in zip(views, arrays, strict=True):
-        if view._held is None:
-            view._writeable = array._writeable
+        view._writeable = array._writeable
     return views
