@@ -29,9 +29,9 @@ def _array_function(
 
 
 def asked(function: Callable[..., Any], args: Any, kwargs: dict[str, Any] | None) -> Any:
-    """NumPy's function where objects have their say: it asks them, or has them beside its arrays."""
+    """NumPy's function where objects have their say: it asks them, or keeps their class."""
     given = (*args, *(kwargs or {}).values())
-    if any(asks(type(value)) for one in given for value in _items(one)):
+    if any(asks(kind) for one in given for kind in map(type, _items(one))):
         found = function(*args, **(kwargs or {}))
         return Crossing(function.__name__).back(found)
     return _by_numpy(function)(*args, **(kwargs or {}))
@@ -40,10 +40,10 @@ def asked(function: Callable[..., Any], args: Any, kwargs: dict[str, Any] | None
 _by_numpy = functools.cache(gathered)
 
 
-def _items(value: Any) -> Any:
+def _items(value: Any) -> list[Any]:
     """A value, or the items of a list of them."""
     if type(value) not in (list, tuple):
-        return (value,)
+        return [value]
     return [deeper for item in value for deeper in _items(item)]
 
 

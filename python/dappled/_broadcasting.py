@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
+from numpy.lib.stride_tricks import as_strided
 
-from dappled._array import ndarray
+from dappled._array import core, ndarray
 from dappled._creation import asarray
 from dappled._native import native
 from dappled._views import viewed
@@ -45,15 +46,20 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     if not any(isinstance(array, ndarray) for array in args):
         return NotImplemented
     arrays = tuple(map(asarray, args))
-    if any(array._held is not None for array in arrays):
-        return NotImplemented  # views of which NumPy's own may be written
     try:
         shape = numpy.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
         return NotImplemented
     if all(array.shape == shape for array in arrays):
         return arrays
-    views = tuple(broadcast_to(array, shape) for array in arrays)
-    for view, array in zip(views, arrays, strict=True):
+    return tuple(_repeated(array, shape) for array in arrays)
+
+
+def _repeated(array: Any, shape: tuple[int, ...]) -> Any:
+    """A view that may be written if the array may."""
+    if (held := array._held) is None:
+        view = broadcast_to(array, shape)
         view._writeable = array._writeable
-    return views
+        return view
+    steps = numpy.broadcast_to(held, shape).strides
+    return core.wrap(as_strided(held, shape, steps, writeable=held.flags.writeable))

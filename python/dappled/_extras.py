@@ -146,7 +146,7 @@ def _distarray(self: Any) -> dict[str, Any]:
 
 
 def _matvec(self: Any, x: Any) -> Any:
-    """`self @ x`: so SciPy's solvers take the array as the operator that it is, and where it lies."""
+    """`self @ x`: so SciPy's solvers take the array as an operator, where it lies."""
     return self @ x
 
 

@@ -43,7 +43,8 @@ def _is_higher(priority: Any) -> bool:
 
 def is_asked(value: Any) -> bool:
     """Whether an object has its say in a function of NumPy's: asked for it, or by its class."""
-    return asks(type(value)) or (isinstance(value, numpy.ndarray) and takes_part(value))
+    kind: Any = type(value)
+    return asks(kind) or (isinstance(value, numpy.ndarray) and takes_part(value))
 
 
 @functools.cache

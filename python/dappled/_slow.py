@@ -14,8 +14,8 @@ import numpy
 
 from dappled import _choosing, _indexing, _items, _large
 from dappled._array import canonical, core, ndarray
-from dappled._crossing import Crossing
 from dappled._array_function import asked
+from dappled._crossing import Crossing
 from dappled._expressions import is_far_operand
 from dappled._foreign import is_asked, is_for_library, takes_part
 from dappled._line import called_by_user, warn, warn_at

@@ -290,7 +290,8 @@ def _reduce(
 
 
 def _accumulate(self: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
-    plain = isinstance(array, core.ndarray) and isinstance(axis, int | numpy.integer)
+    numbers = isinstance(axis, int | numpy.integer) and type(axis) is not bool
+    plain = isinstance(array, core.ndarray) and numbers
     kind = _folded_in(self, array, dtype, out) if plain else dtype
     if plain and array.ndim and _may_hold(out, kind, "no"):
         result = core.accumulate(array, self.__name__, axis, kind)

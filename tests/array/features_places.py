@@ -43,6 +43,18 @@ def test_nothing_is_taken_from_no_rows():
     assert np.take(np.zeros((0, 2)), [7], axis=1).shape == (0, 1)
 
 
+def test_elements_of_pieces_are_shown_as_the_program_says():
+    with np.printoptions(formatter={"float": lambda value: f"<{value:.0f}>"}, threshold=5):
+        assert str(np.ones(50)) == str(numpy.ones(50))
+
+
+def test_a_truth_is_no_axis_and_objects_are_no_numbers():
+    for axis in (True, [0], 1.0, (True,)):
+        for fold in (lambda a, axis=axis: a.sum(axis), lambda a, axis=axis: a.argmax(axis)):
+            assert error_of(lambda: fold(array())) == error_of(lambda: fold(VALUES))  # noqa: B023
+    assert np.nansum(np.asarray([1.0, 2.0, 4.0]), dtype=object) == 7
+
+
 def test_a_library_may_write_what_it_is_given():
     made = np.zeros((4, 4))
     shown = made._whole
