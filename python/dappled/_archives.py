@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 from numpy.lib import format as npy
 
-from dappled._files import header, opened_in_pieces, suffixed
+from dappled._files import each, header, opened_in_pieces, suffixed
 from dappled._native import native
 from dappled._parts import Guard, chunks, is_alone, is_path
 from dappled._piecewise import in_pieces
@@ -37,8 +37,10 @@ def _savez(
     compression: int, file: Any, args: tuple[Any, ...], kwds: dict[str, Any], allow_pickle: Any
 ) -> Any:
     arrays = _named(args, kwds) or {}
-    if is_alone() or not any(map(in_pieces, arrays.values())) or not is_path(file):
+    if is_alone() or not is_path(file):
         return NotImplemented
+    if not any(map(in_pieces, arrays.values())):
+        return each(_WRITERS[compression], file, ".npz", *args, allow_pickle=allow_pickle, **kwds)
     guard = Guard()
     kind = {"mode": "w", "compression": compression, "allowZip64": True}
     archive = guard.do(zipfile.ZipFile, suffixed(file, ".npz"), **kind)
@@ -48,6 +50,9 @@ def _savez(
         guard.do(archive.close)
     guard.end()
     return None
+
+
+_WRITERS = {zipfile.ZIP_STORED: numpy.savez, zipfile.ZIP_DEFLATED: numpy.savez_compressed}
 
 
 def _add(guard: Guard, archive: Any, name: str, value: Any, allow_pickle: Any) -> None:

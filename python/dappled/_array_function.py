@@ -3,33 +3,48 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from dappled._array import ndarray
+from dappled._array import core, ndarray
 from dappled._crossing import Crossing
 from dappled._fallback import gathered
+from dappled._foreign import asks, is_asked, is_for_library
 from dappled._tables import DESCRIBING
-
-# Libraries that go on in compiled code, where an array must be NumPy's.
-_COMPILED = {"matplotlib", "pandas", "scipy", "skimage", "sklearn", "statsmodels"}
 
 
 def _array_function(
     self: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]
 ) -> Any:
-    if _asked_by() in _COMPILED and func.__name__ not in DESCRIBING:
+    if any(map(asks, types)):
+        return NotImplemented  # whose objects know what to do, and not we
+    if is_for_library(2) and func.__name__ not in DESCRIBING:
         return _theirs(func, args, kwargs)
-    return ours(func)(*args, **kwargs)
+    found = ours(func)
+    if isinstance(found, core.function) and any(map(is_asked, (*args, *kwargs.values()))):
+        found = found._general  # they were not asked for these arguments: not again
+    return found(*args, **kwargs)
 
 
-def _asked_by() -> str:
-    """The package that called NumPy's function."""
-    name = sys._getframe(2).f_globals.get("__name__") or ""
-    return str(name).partition(".")[0]
+def asked(function: Callable[..., Any], args: Any, kwargs: dict[str, Any] | None) -> Any:
+    """NumPy's function where objects have their say: it asks them, or keeps their class."""
+    given = (*args, *(kwargs or {}).values())
+    if any(asks(kind) for one in given for kind in map(type, _items(one))):
+        found = function(*args, **(kwargs or {}))
+        return Crossing(function.__name__).back(found)
+    return _by_numpy(function)(*args, **(kwargs or {}))
+
+
+_by_numpy = functools.cache(gathered)
+
+
+def _items(value: Any) -> list[Any]:
+    """A value, or the items of a list of them."""
+    if type(value) not in (list, tuple):
+        return [value]
+    return [deeper for item in value for deeper in _items(item)]
 
 
 def _theirs(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:

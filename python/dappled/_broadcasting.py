@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
+from numpy.lib.stride_tricks import as_strided
 
-from dappled._array import ndarray
+from dappled._array import core, ndarray
 from dappled._creation import asarray
 from dappled._native import native
 from dappled._views import viewed
@@ -51,8 +52,14 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
         return NotImplemented
     if all(array.shape == shape for array in arrays):
         return arrays
-    views = tuple(broadcast_to(array, shape) for array in arrays)
-    for view, array in zip(views, arrays, strict=True):
-        if view._held is None:
-            view._writeable = array._writeable
-    return views
+    return tuple(_repeated(array, shape) for array in arrays)
+
+
+def _repeated(array: Any, shape: tuple[int, ...]) -> Any:
+    """A view that may be written if the array may."""
+    if (held := array._held) is None:
+        view = broadcast_to(array, shape)
+        view._writeable = array._writeable
+        return view
+    steps = numpy.broadcast_to(held, shape).strides
+    return core.wrap(as_strided(held, shape, steps, writeable=held.flags.writeable))

@@ -126,7 +126,7 @@ def _round(self: Any, decimals: int) -> Any:
 
 def accumulated(self: Any, ufunc: str, axis: Any, dtype: Any, out: Any) -> Any:
     """The running total of one axis, or of all elements in a row."""
-    if axis is not None and (self.ndim == 0 or not hasattr(axis, "__index__")):
+    if axis is not None and (self.ndim == 0 or not is_axis(axis)):
         return NotImplemented
     row = self.reshape(-1) if axis is None else self
     return ufuncs[ufunc].accumulate(row, 0 if axis is None else axis, dtype, out=out)
@@ -140,8 +140,13 @@ def cumprod(self: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
     return accumulated(self, "multiply", axis, dtype, out)
 
 
+def is_axis(axis: Any) -> bool:
+    """Whether an axis is a number; a truth is none to NumPy."""
+    return isinstance(axis, int | numpy.integer) and type(axis) is not bool
+
+
 def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
-    plain = isinstance(a, ndarray) and (axis is None or isinstance(axis, int | numpy.integer))
+    plain = isinstance(a, ndarray) and (axis is None or is_axis(axis))
     if not plain or a.ndim == 0 or (out is not None and not in_pieces(a)):
         return NotImplemented
     if isinstance(out, ndarray):

@@ -145,4 +145,14 @@ def _distarray(self: Any) -> dict[str, Any]:
     return {"__version__": _VERSION, "buffer": local, "dim_data": dim_data}
 
 
-METHODS = {"__distarray__": _distarray}
+def _matvec(self: Any, x: Any) -> Any:
+    """`self @ x`: so SciPy's solvers take the array as an operator, where it lies."""
+    return self @ x
+
+
+def _rmatvec(self: Any, x: Any) -> Any:
+    """The conjugate transpose @ x."""
+    return self.conj().T @ x
+
+
+METHODS = {"__distarray__": _distarray, "matvec": _matvec, "rmatvec": _rmatvec}

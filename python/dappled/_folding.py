@@ -43,6 +43,8 @@ def reduced(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
         return ufunc.reduce(part, axis=tuple(axes), keepdims=keepdims, where=where, **named)
 
     like = fold(numpy.zeros((1,) * array.ndim, array.dtype))
+    if not hasattr(like, "dtype"):  # an object, which is of no use elsewhere
+        return NotImplemented
     if len(axes) < array.ndim and is_moved(like.dtype):
         return along(array, axes, fold, keepdims, where)
     native = ufunc.__name__ in ("add", "multiply")  # whose order is NumPy's
@@ -137,7 +139,11 @@ def _all(
 def axes_of(array: Any, axis: Any) -> list[int] | None:
     """The axes that are meant; None where NumPy has words for it."""
     given = range(array.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    if not all(hasattr(one, "__index__") and -array.ndim <= one < array.ndim for one in given):
+    if not all(_is_number(one) and -array.ndim <= one < array.ndim for one in given):
         return None
     axes = [int(one) % array.ndim for one in given]
     return axes if len(set(axes)) == len(axes) else None
+
+
+def _is_number(axis: Any) -> bool:
+    return hasattr(axis, "__index__") and type(axis) is not bool

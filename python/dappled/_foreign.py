@@ -7,6 +7,7 @@ an array of themselves, which may be one of ours, as NumPy does not expect it.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,36 @@ def _kind_takes_part(kind: type) -> bool:
 
 def _is_higher(priority: Any) -> bool:
     return isinstance(priority, int | float) and priority > 0
+
+
+def is_asked(value: Any) -> bool:
+    """Whether an object has its say in a function of NumPy's: asked for it, or by its class."""
+    kind: Any = type(value)
+    return asks(kind) or (isinstance(value, numpy.ndarray) and takes_part(value))
+
+
+@functools.cache
+def asks(kind: Any) -> bool:
+    """Whether objects of a class do functions of NumPy's in their own way."""
+    own = getattr(kind, "__array_function__", None)
+    return own not in (None, numpy.ndarray.__array_function__, ndarray.__array_function__)
+
+
+# Libraries that go on in compiled code, where an array must be NumPy's.
+_COMPILED = {"matplotlib", "pandas", "scipy", "skimage", "sklearn", "statsmodels"}
+_ON_THE_WAY = ("dappled", "numpy")
+
+
+def is_for_library(level: int = 1) -> bool:
+    """Whether who asks, from so many frames above, is a library that goes on in compiled code."""
+    frame: Any = sys._getframe(level)
+    while frame and _package(frame) in _ON_THE_WAY:
+        frame = frame.f_back
+    return frame is not None and _package(frame) in _COMPILED
+
+
+def _package(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__") or "").partition(".")[0]
 
 
 def as_ours(value: Any, asked: Callable[[type], bool] = lambda kind: True) -> Any:

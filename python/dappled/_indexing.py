@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from typing import Any
 
 import numpy
@@ -83,6 +84,8 @@ def setitem(array: Any, key: Any, value: Any) -> Any:
 def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     """`ufunc.at`; NotImplemented if NumPy has to see all."""
     keys = key if type(key) is tuple else (key,)
+    if in_pieces(array) and len(values) == ufunc.nin - 1:
+        _check_loop(ufunc, array, values)
     if in_pieces(array) and all(map(is_basic, keys)):
         dots = () if any(one is ... for one in keys) else (...,)  # a view, also of one element
         return _at_once(ufunc, array, (*keys, *dots), values)
@@ -101,25 +104,29 @@ def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     return _changed(parsed, value, functools.partial(_agreed_at, ufunc))
 
 
+def _check_loop(ufunc: Any, array: Any, values: tuple[Any, ...]) -> None:
+    """NumPy's error of dtypes, which comes before those of places."""
+    rows = [one if hasattr(one, "dtype") or not numpy.ndim(one) else asarray(one) for one in values]
+    like = [numpy.ones(1, one.dtype) if hasattr(one, "dtype") else one for one in rows]
+    with warnings.catch_warnings(), numpy.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        called_by_user(ufunc.at, numpy.ones(1, array.dtype), numpy.empty(0, int), *like)
+
+
 def _at_once(ufunc: Any, array: Any, key: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
     """The same where no element is meant twice, as it is of a key without arrays."""
     view = array[key]
     given = tuple(map(asarray, values))
     ours: Any = ufuncs.get(ufunc.__name__)
     known = ours is not None and ours._numpy is ufunc and ufunc.nout == 1 and view._writeable
-    if not known or not all(_is_held(value, view) for value in given):
+    if not known or not all(fits(value.shape, view.shape) for value in given):
         return NotImplemented
     if view.ndim:
-        ours(view, *given, out=view)
+        view[...] = ours(view, *given)  # cast as is written, whatever comes
     else:  # of which a ufunc makes a scalar
         single = tuple(one for one in key if one is not ...)
         array[single] = ours(array[single], *map(core.unwrap, given))
     return None
-
-
-def _is_held(value: Any, view: Any) -> bool:
-    """Whether a value fits into an array, by shape and dtype."""
-    return fits(value.shape, view.shape) and numpy.can_cast(value.dtype, view.dtype, "same_kind")
 
 
 def _agreed_at(ufunc: Any, *args: Any) -> None:

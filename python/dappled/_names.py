@@ -71,10 +71,11 @@ def of_numpy(name: str) -> Any:
         ours = placeable(ours)
     ours = standard(ours, name)
     common = name if name in core.function._names else None
+    theirs = getattr(numpy, name, None)
     if name in GIVEN and core.ranks() > 1:
-        return given(ours, sooner(ours, getattr(numpy, name), "dappled", SMALL.get(name), common))
-    if common or name in SMALL:
-        return sooner(ours, getattr(numpy, name), "dappled", SMALL.get(name), common)
+        return given(ours, sooner(ours, theirs, "dappled", SMALL.get(name), common))
+    if common or name in SMALL or isinstance(theirs, _DISPATCHED):
+        return sooner(ours, theirs, "dappled", SMALL.get(name), common)
     return ours
 
 
@@ -120,7 +121,8 @@ def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:
     ours = standard(converted(value, name, module), path)
     drawn = module == "dappled.random" and is_function(value) and draws(value)
     small = "each" if drawn else SMALL.get(path)
-    return sooner(ours, value, module, small) if small else ours
+    asks = isinstance(value, _DISPATCHED) and "__way__" in vars(ours)
+    return sooner(ours, value, module, small) if small or asks else ours
 
 
 def of_own(functions: dict[str, Any], module: str) -> dict[str, Any]:

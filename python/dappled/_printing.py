@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Any
 
@@ -15,16 +16,16 @@ from dappled._comm import is_local
 def _repr(self: Any) -> str:
     if _is_alone() and is_gathered(self):
         return _own_part(self)
-    shown, options = _shown(self)
-    with numpy.printoptions(**options):
+    shown, settings = _shown(self)
+    with settings:
         return repr(shown).replace(f"shape={shown.shape}", f"shape={self.shape}")
 
 
 def _str(self: Any) -> str:
     if _is_alone() and is_gathered(self):
         return _own_part(self)
-    shown, options = _shown(self)
-    with numpy.printoptions(**options):
+    shown, settings = _shown(self)
+    with settings:
         return str(shown)
 
 
@@ -49,13 +50,18 @@ def _own_part(array: Any) -> str:
     return f"{head}: rank {core.rank()} {shown}>"
 
 
-def _shown(array: Any) -> tuple[Any, dict[str, Any]]:
+def _shown(array: Any) -> tuple[Any, Any]:
     """What NumPy shall print, and the settings under which that looks like the whole array."""
-    options = numpy.get_printoptions()
+    options: dict[str, Any] = {**numpy.get_printoptions()}
     edge = options["edgeitems"]
     if not is_gathered(array) or array.size <= options["threshold"]:
-        return core.unwrap(array), {}
-    return core.unwrap(_corners(array, edge)), {"threshold": 0}
+        return core.unwrap(array), contextlib.nullcontext()
+    kept = {name: options[name] for name in _FORGOTTEN if name in options}
+    return core.unwrap(_corners(array, edge)), numpy.printoptions(threshold=0, **kept)
+
+
+# Settings that NumPy forgets where others are made.
+_FORGOTTEN = ("formatter", "override_repr")
 
 
 def _corners(array: Any, edge: int) -> Any:

@@ -30,7 +30,11 @@ def parted(ufunc: Any, array: Any, indices: Any, axis: Any, kind: Any) -> Any:
     if places is None or not axes or len(axes) > 1:
         return NotImplemented
     (axis,) = axes
-    like = called_by_user(ufunc.reduceat, numpy.zeros(1, array.dtype), [0], dtype=kind)
+    try:
+        like = called_by_user(ufunc.reduceat, numpy.zeros(1, array.dtype), [0], dtype=kind)
+    except TypeError:  # of places that are wrong as well NumPy speaks first
+        agreed(lambda: _check(ufunc, _rows.read_rows(places), array.shape[axis]))
+        raise
     if not is_moved(like.dtype):
         return NotImplemented
     if array.size // array.shape[axis] >= core.ranks():

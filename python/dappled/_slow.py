@@ -14,17 +14,19 @@ import numpy
 
 from dappled import _choosing, _indexing, _items, _large
 from dappled._array import canonical, core, ndarray
+from dappled._array_function import asked
 from dappled._crossing import Crossing
 from dappled._expressions import is_far_operand
-from dappled._foreign import takes_part
+from dappled._foreign import is_asked, is_for_library, takes_part
 from dappled._line import called_by_user, warn, warn_at
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
 from dappled._rebind import rebound, rewrapped
 from dappled._ufuncs import OURS, array_ufunc, call, called
 
-__all__ = ["OURS", "array_ufunc", "attribute", "call", "canonical", "getitem", "in_place"]
-__all__ += ["is_far_operand", "item", "method", "set_attribute", "setitem", "ufunc"]
+__all__ = ["OURS", "array_ufunc", "asked", "attribute", "call", "canonical", "getitem", "in_place"]
+__all__ += ["is_asked", "is_far_operand", "is_for_library", "item", "method", "set_attribute"]
+__all__ += ["setitem", "ufunc"]
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {

@@ -32,13 +32,21 @@ def _nonzero(a: Any) -> Any:
         made, found = unwritten((core.count_chosen(mask),), numpy.int64)
         core.places(mask, found)
         if a.ndim == 1:
-            return (made,)
-        return tuple(core.wrap(one.copy(), True) for one in numpy.unravel_index(found, a.shape))
+            return (made[...],)
+        table = numpy.empty((found.size, a.ndim), numpy.int64)
+        for place, one in enumerate(numpy.unravel_index(found, a.shape)):
+            table[:, place] = one
+        return _columns(core.wrap(table, True))
     if not in_pieces(a) or not is_moved(a.dtype):
         return NotImplemented
     piece = _rows.rows(a.reshape(-1))
     found = numpy.flatnonzero(piece) + _rows.own_start(a.size)
-    return tuple(_rows.joined_rows(one) for one in numpy.unravel_index(found, a.shape))
+    return _columns(_rows.joined_rows(numpy.stack(numpy.unravel_index(found, a.shape), 1)))
+
+
+def _columns(table: Any) -> Any:
+    """Places as NumPy has them: columns of one table, which are not contiguous."""
+    return tuple(table[:, place] for place in range(table.shape[1]))
 
 
 nonzero = native(numpy.nonzero)(_nonzero)
@@ -79,6 +87,8 @@ def _take(a: Any, indices: Any, axis: Any, mode: Any) -> Any:
     length = row.shape[at]
     if not length and numbers.size:
         raise IndexError("cannot do a non-empty take from an empty axes.")
+    if 0 in row.shape[:at]:  # whatever the numbers are
+        return empty((*row.shape[:at], *numbers.shape, *row.shape[at + 1 :]), row.dtype)
     if mode == "wrap":
         numbers = asarray(numbers) % length
     elif mode == "clip":

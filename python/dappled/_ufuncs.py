@@ -63,7 +63,7 @@ def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NotImplemented
     if out is not ... and not _can_hold(out, ufunc, args, kwargs.get("casting", "same_kind")):
         return NotImplemented
-    if out is not ... and not _has_room(out, args):
+    if out is not ... and not (_has_room(out, args) and _lies_on(ufunc, args, out)):
         return NotImplemented
     try:
         value = ufunc(*args)
@@ -103,6 +103,14 @@ def _has_room(out: Any, args: tuple[Any, ...]) -> bool:
         return bool(numpy.broadcast_shapes(*map(numpy.shape, args), out.shape) == out.shape)
     except ValueError:
         return False
+
+
+def _lies_on(ufunc: Any, args: tuple[Any, ...], out: Any) -> bool:
+    """Whether bits do not depend on where they are written: those of absolute values do, where the
+    memory lies backwards and NumPy takes another loop.
+    """
+    complex_ = ufunc.__name__ == "absolute" and getattr(args[0], "dtype", out.dtype).kind == "c"
+    return not complex_ or all(stride >= 0 for stride in out.strides)
 
 
 @functools.cache
@@ -282,7 +290,8 @@ def _reduce(
 
 
 def _accumulate(self: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
-    plain = isinstance(array, core.ndarray) and isinstance(axis, int | numpy.integer)
+    numbers = isinstance(axis, int | numpy.integer) and type(axis) is not bool
+    plain = isinstance(array, core.ndarray) and numbers
     kind = _folded_in(self, array, dtype, out) if plain else dtype
     if plain and array.ndim and _may_hold(out, kind, "no"):
         result = core.accumulate(array, self.__name__, axis, kind)

@@ -3,6 +3,7 @@
 import dappled as np
 import numpy
 from features_common import ITEMS, VALUES, array, everywhere
+from scipy import ndimage
 
 
 def test_views_that_only_numpy_knows_stay_views():
@@ -15,6 +16,50 @@ def test_views_that_only_numpy_knows_stay_views():
     expected[0, 0], expected.reshape(-1)[8:10], expected[:, 3] = 7, 9, 3
     assert a.tolist() == expected.tolist() and windows[0, 2].tolist() == [-3, 3]
     assert not windows.flags.writeable
+
+
+def test_places_are_columns_of_one_table():
+    for places in (array().nonzero(), np.where(array() > 0), np.nonzero(array())):
+        before = places[0].tolist()
+        places[0].ravel()[...] = 9
+        assert places[0].tolist() == before and places[1].strides == (16,)
+        assert not places[0].flags.c_contiguous
+
+
+def test_what_is_added_in_places_is_cast_whatever_it_is():
+    for values in ([1.5, 2.5], 2.5, np.asarray([1.5, 2.5])):
+        for key in ([0, 1], slice(2)):
+            ours, theirs = np.asarray([1, 2, 3]), numpy.array([1, 2, 3])
+            np.multiply.at(ours, key, values)
+            numpy.multiply.at(theirs, key, numpy.asarray(values))
+            assert ours.tolist() == theirs.tolist()
+    wrong = lambda numpys: numpys.bitwise_or.at(numpys.zeros(3), [7], 1)  # noqa: E731
+    assert error_of(lambda: wrong(np)) == error_of(lambda: wrong(numpy))
+
+
+def test_nothing_is_taken_from_no_rows():
+    mask = [False, True, True, True]
+    assert np.compress(mask, np.zeros((0, 2)), axis=1).shape == (0, 3)
+    assert np.take(np.zeros((0, 2)), [7], axis=1).shape == (0, 1)
+
+
+def test_elements_of_pieces_are_shown_as_the_program_says():
+    with np.printoptions(formatter={"float": lambda value: f"<{value:.0f}>"}, threshold=5):
+        assert str(np.ones(50)) == str(numpy.ones(50))
+
+
+def test_a_truth_is_no_axis_and_objects_are_no_numbers():
+    for axis in (True, [0], 1.0, (True,)):
+        for fold in (lambda a, axis=axis: a.sum(axis), lambda a, axis=axis: a.argmax(axis)):
+            assert error_of(lambda: fold(array())) == error_of(lambda: fold(VALUES))  # noqa: B023
+    assert np.nansum(np.asarray([1.0, 2.0, 4.0]), dtype=object) == 7
+
+
+def test_a_library_may_write_what_it_is_given():
+    made = np.zeros((4, 4))
+    shown = made._whole
+    ndimage.uniform_filter(numpy.ones((4, 4)), 3, output=made)
+    assert made.tolist() == numpy.ones((4, 4)).tolist() or not shown
 
 
 def test_pieces_that_other_libraries_have_become_an_array():

@@ -4,6 +4,7 @@ import os
 import warnings
 
 import dappled
+import foreign_asked
 import numpy
 from scipy import optimize, sparse
 
@@ -149,6 +150,7 @@ PROGRAMS = {
     "matrix, function": lambda np: np.add(np.ones((2, 2)), SQUARE),
     "polynomial's domain": domain,
     "polynomial, converted": converted,
+    **foreign_asked.PROGRAMS,
 }
 
 

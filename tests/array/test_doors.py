@@ -250,3 +250,10 @@ def attribute(package, path):
     for name in path.split("."):
         value = getattr(value, name)
     return value
+
+
+def test_elements_are_shown_as_the_program_says():
+    with numpy.printoptions(formatter={"float": lambda value: f"<{value:.1f}>"}):
+        assert str(dappled.ones(2)) == "[<1.0> <1.0>]"
+    with numpy.printoptions(override_repr=lambda array: f"{array.size} elements"):
+        assert repr(dappled.ones(2)) == "2 elements"

@@ -155,3 +155,19 @@ def test_a_large_result_is_a_copy_and_ours():
     found[...] = 0
     assert isinstance(found, dappled.ndarray)
     assert a[5] == 5
+
+
+def test_places_are_columns_of_one_table():
+    a = dappled.arange(LARGE * 4).reshape(2, -1) % 3
+    rows, columns = a.nonzero()
+    before = columns.sum()
+    columns.ravel()[...] = 9
+    assert columns.sum() == before and rows.strides == (16,)
+    assert not (a.reshape(-1) > 1).nonzero()[0].flags.owndata
+
+
+def test_grids_of_texts_may_be_written():
+    for np in (numpy, dappled):
+        x, _ = np.meshgrid(np.asarray(["a", "b"]), np.asarray(["c"]), copy=False)
+        x[0, 0] = "d"
+        assert x.tolist() == [["d", "b"]]

@@ -65,3 +65,14 @@ def test_bits_in_place(shape: tuple[int, ...], dtype: str) -> None:
             a, b = views(arrays, shape, steps)
             a *= b
         assert numpy.asarray(ours[0]).tobytes() == theirs[0].tobytes(), steps
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_bits_of_absolute_values_written_backwards(dtype: str) -> None:
+    values, _ = operands((3, 300), dtype)
+    for steps in itertools.product(STEPS, STEPS):
+        made = [np.zeros((12, 1200), abs(values).dtype) for np in (numpy, dappled)]
+        theirs, ours = (stepped(one, steps)[:6, :600] for one in made)
+        numpy.abs(values, out=theirs)
+        dappled.abs(dappled.array(values), out=ours)
+        assert numpy.asarray(ours).tobytes() == theirs.tobytes(), steps

@@ -4,11 +4,13 @@
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
-use super::call::Call;
+use super::call::{Call, is_number, is_plain};
+use super::class::NdArray;
+use super::given::{is_generic, is_plain_array};
 use super::small::{Small, by_numpy};
-use super::{choosing, creating, folding, shapes};
+use super::{choosing, creating, folding, shapes, slow};
 
 /// What does the common case of a function: given the call and NumPy's function; None if this is
 /// not the common case.
@@ -57,6 +59,8 @@ pub struct Function {
     small: Option<Small>,
     /// Is it a method where it is found in a class, as functions written in Python are?
     binds: bool,
+    /// Do objects have their say in it, as in NumPy's functions that are dispatched?
+    asks: bool,
 }
 
 #[pymethods]
@@ -73,7 +77,8 @@ impl Function {
         let small = small.and_then(Small::named);
         let common = COMMON.iter().find(|known| Some(known.0) == name).map(|known| known.1);
         let binds = numpy.get_type().hasattr(intern!(numpy.py(), "__get__"))?;
-        Ok(Self { common, general, numpy: numpy.clone().unbind(), small, binds })
+        let asks = numpy.hasattr(intern!(numpy.py(), "_implementation"))?;
+        Ok(Self { common, general, numpy: numpy.clone().unbind(), small, binds, asks })
     }
 
     /// The functions that have a common case here.
@@ -100,7 +105,25 @@ impl Function {
         {
             return Ok(result);
         }
+        if self.asks && has_others(&call)? {
+            return slow::function(py, "asked")?.call1((numpy, args, kwargs));
+        }
         self.general.bind(py).call(args, kwargs)
+    }
+
+    /// What is called when no object wants a say.
+    #[getter]
+    fn _general(&self, py: Python<'_>) -> Py<PyAny> {
+        self.general.clone_ref(py)
+    }
+
+    /// As NumPy's own: a table of functions, as objects keep it that are asked, has it by either.
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
+        slf.is(other) || other.is(&slf.get().numpy)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.numpy.bind(py).hash()
     }
 
     fn __get__<'py>(
@@ -123,6 +146,47 @@ impl Function {
         let name = slf.getattr(intern!(slf.py(), "__name__"))?.cast_into::<PyString>()?;
         Ok(format!("<function {name} at {:p}>", slf.as_ptr()))
     }
+}
+
+/// Are there objects among the arguments, or in lists of them, that NumPy would ask first?
+fn has_others(call: &Call<'_, '_>) -> PyResult<bool> {
+    let named = call.kwargs.into_iter().flatten().map(|(_, value)| value);
+    for value in call.args.iter().chain(named) {
+        if is_other(&value, DEPTH)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Lists inside lists deeper than this are not looked through.
+const DEPTH: usize = 2;
+
+fn is_other(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
+    if is_plain(object) || object.is_exact_instance_of::<NdArray>() || is_plain_array(object)? {
+        return Ok(false);
+    }
+    if object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyTuple>() {
+        return match depth {
+            0 => Ok(false),
+            _ => any_other(object, depth - 1),
+        };
+    }
+    Ok(!is_generic(object)?
+        && slow::function(object.py(), "is_asked")?.call1((object,))?.is_truthy()?)
+}
+
+fn any_other(items: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
+    for item in items.try_iter()? {
+        let item = item?;
+        if is_number(&item) {
+            return Ok(false); // and so are, as a rule, a million others
+        }
+        if is_other(&item, depth)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What binds a function to an object.

@@ -71,7 +71,7 @@ pub fn argument<'a, 'py>(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Argum
 
 /// Is it an array of NumPy's, in memory or in a file? Classes of others (masked arrays, matrices) have
 /// their own say in an operation.
-fn is_plain_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub fn is_plain_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     static MEMMAP: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = object.py();
     Ok(object.is_exact_instance_of::<PyUntypedArray>()

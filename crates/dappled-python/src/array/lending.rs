@@ -16,6 +16,7 @@ use super::class::NdArray;
 use super::dtypes;
 use super::exclusive::exclusive;
 use super::session::session;
+use super::slow;
 
 /// Keeps the memory of an array that was handed out, as the base of NumPy's array.
 #[pyclass(frozen, module = "dappled")]
@@ -137,7 +138,7 @@ fn memory_of(array: &Bound<'_, PyUntypedArray>, mut view: View) -> Option<(Buffe
 }
 
 /// A NumPy array of all elements: the memory itself where it is whole, else gathered. What is whole on
-/// every one of several ranks is only to be read.
+/// every one of several ranks is only to be read, but for libraries that all ranks call alike.
 pub fn lent<'py>(
     py: Python<'py>,
     array: &Array,
@@ -146,11 +147,19 @@ pub fn lent<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let alone = array.session().fabric().size() == 1;
     let (whole, may_write) = match array.is_whole() {
-        true => (array.clone(), writeable && alone),
+        true => (array.clone(), writeable && (alone || is_for_library(py)?)),
         false => (exclusive(py, usize::MAX, || array.gathered())?, writeable),
     };
-    let loan = exclusive(py, whole.view().len(), || whole.lend())?;
+    let loan = exclusive(py, whole.view().len(), || match may_write && !alone {
+        true => whole.lend_apart(),
+        false => whole.lend(),
+    })?;
     numpy_array(py, Kept::Loan(loan), whole.view(), item, may_write)
+}
+
+/// Does a library ask that goes on in compiled code, as SciPy with what a function of the user's gave?
+fn is_for_library(py: Python<'_>) -> PyResult<bool> {
+    slow::function(py, "is_for_library")?.call0()?.is_truthy()
 }
 
 #[pymethods]

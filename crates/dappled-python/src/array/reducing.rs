@@ -3,14 +3,13 @@
 
 use dappled::graph::{Array, Folding, quick_arg};
 use dappled::view;
-use dappled_kernels::{DType, Extreme, Fold, Kind, Scalar};
-use pyo3::exceptions::PyValueError;
+use dappled_kernels::{Axes, DType, Extreme, Fold, Kind, Scalar};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 
 use super::call::Call;
 use super::class::{NdArray, result};
-use super::conversion::axes_argument;
 use super::exclusive::{exclusive, quickly};
 use super::given::{Argument, argument};
 use super::origin::must_share;
@@ -185,7 +184,7 @@ fn started(
 pub fn folded_axes(axis: Option<&Bound<'_, PyAny>>, ndim: usize) -> PyResult<Vec<usize>> {
     let Some(axis) = axis.filter(|axis| !axis.is_none()) else { return Ok((0..ndim).collect()) };
     let mut axes = Vec::new();
-    for given in axes_argument(axis)? {
+    for given in axes_of(axis)? {
         let axis = one_axis(given, ndim)?;
         if axes.contains(&axis) {
             return Err(PyValueError::new_err("duplicate value in 'axis'"));
@@ -194,3 +193,17 @@ pub fn folded_axes(axis: Option<&Bound<'_, PyAny>>, ndim: usize) -> PyResult<Vec
     }
     Ok(axes)
 }
+
+/// One axis, or a tuple of them; NumPy takes no truths for axes, and no lists.
+fn axes_of(given: &Bound<'_, PyAny>) -> PyResult<Axes<i64>> {
+    let number = |item: &Bound<'_, PyAny>| match item.is_instance_of::<PyBool>() {
+        true => Err(PyTypeError::new_err(AXIS_REQUIRED)),
+        false => item.extract(),
+    };
+    match given.cast::<PyTuple>() {
+        Ok(tuple) => tuple.iter().map(|item| number(&item)).collect(),
+        Err(_) => Ok([number(given)?].into_iter().collect()),
+    }
+}
+
+const AXIS_REQUIRED: &str = "an integer is required";

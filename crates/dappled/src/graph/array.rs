@@ -226,6 +226,20 @@ impl Array {
         Ok(self.versions.lend(memory, false))
     }
 
+    /// The same of what is whole on several ranks, to be written there: values that others hold are kept
+    /// for them, and nothing is computed for it, so that ranks need not do so at the same time.
+    pub fn lend_apart(&self) -> Result<Loan, GraphError> {
+        let mut node = self.versions.current();
+        let memory = value(self.session(), &node)?;
+        // Two holders: the box and this function.
+        if Arc::strong_count(&node) == 2 {
+            return Ok(self.versions.lend(memory, true));
+        }
+        node = self.session().copy_of(&node, &memory)?;
+        self.versions.replace(node.clone());
+        Ok(self.versions.lend(value(self.session(), &node)?, true))
+    }
+
     /// What is read, as it is now.
     pub(super) fn arg(&self) -> Arg {
         Arg::Part(self.versions.current(), self.view.clone())
