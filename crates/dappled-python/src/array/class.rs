@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dappled::graph::Array;
+use dappled::graph::{Array, Fresh, Own};
 use dappled_kernels::{Scalar, View};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -60,6 +60,8 @@ pub struct Shaped {
 
 enum First {
     Ready(Array),
+    /// The result of a small operation, of which nobody needed the array yet.
+    Fresh(Fresh),
     /// An operand of the next operation, which may need no array.
     Soon(Unfinished),
 }
@@ -72,7 +74,17 @@ impl Shaped {
     fn array(&self) -> &Array {
         match &self.first {
             First::Ready(array) => array,
+            First::Fresh(fresh) => fresh.array(),
             First::Soon(unfinished) => unfinished.array(),
+        }
+    }
+
+    #[inline]
+    fn own(&self) -> Own<'_> {
+        match &self.first {
+            First::Ready(array) => Own::Array(array),
+            First::Fresh(fresh) => fresh.own(),
+            First::Soon(unfinished) => Own::Array(unfinished.array()),
         }
     }
 
@@ -89,6 +101,12 @@ impl NdArray {
     /// An array that owns its memory.
     pub fn owned(array: Array) -> Self {
         Self::new(Value::Ours(Shaped::new(array)), None, true)
+    }
+
+    /// The result of a small operation.
+    pub fn fresh(fresh: Fresh) -> Self {
+        let shaped = Shaped { first: First::Fresh(fresh), next: OnceLock::new() };
+        Self::new(Value::Ours(shaped), None, true)
     }
 
     /// What is an operand of the next operation, and may never be an array.
@@ -163,6 +181,20 @@ impl NdArray {
         }
     }
 
+    /// The same, or its elements if they are no array yet: what only reads them needs none.
+    #[inline]
+    pub fn own(&self) -> Option<Own<'_>> {
+        match &self.value {
+            Value::Ours(shaped) => Some(shaped.last().own()),
+            _ => None,
+        }
+    }
+
+    /// Is it the result of a small operation, of which nobody needed the array yet?
+    fn is_fresh(&self) -> bool {
+        matches!(self.own(), Some(Own::Fresh(_)))
+    }
+
     /// What is with us, elements or the bytes of items, and the dtype of items.
     pub fn memory(&self) -> Option<(&Array, Item<'_>)> {
         match &self.value {
@@ -220,7 +252,7 @@ impl NdArray {
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.value {
-            Value::Ours(shaped) => dtypes::to_numpy(py, shaped.last().array().dtype()),
+            Value::Ours(shaped) => dtypes::to_numpy(py, shaped.last().own().dtype()),
             Value::Items(_, descr) => Ok(descr.bind(py).clone().into_any()),
             Value::Held(array) => array.bind(py).getattr("dtype"),
         }
@@ -250,7 +282,7 @@ impl NdArray {
     /// Is all of it on every rank?
     #[getter]
     fn _whole(&self) -> bool {
-        self.memory().is_none_or(|(array, _)| array.is_whole())
+        self.is_fresh() || self.memory().is_none_or(|(array, _)| array.is_whole())
     }
 
     /// Is it one of items, whose dtype is none of ours, and which is with us?
@@ -278,11 +310,15 @@ impl NdArray {
     /// Is all of it here, and nothing pending?
     #[getter]
     fn _is_stored(&self) -> bool {
-        self.memory().is_some_and(|(array, _)| array.is_stored() && array.is_whole())
+        let is_here = |(array, _): (&Array, _)| array.is_stored() && array.is_whole();
+        self.is_fresh() || self.memory().is_some_and(is_here)
     }
 
     /// Computes what is pending.
     fn _compute(&self, py: Python<'_>) -> PyResult<()> {
+        if self.is_fresh() {
+            return Ok(());
+        }
         match self.memory() {
             Some((array, _)) if !array.is_stored() => exclusive(py, usize::MAX, || array.compute()),
             _ => Ok(()),

@@ -1,6 +1,6 @@
 //! Copies, casts, and the parts of complex numbers.
 
-use dappled::graph::{Array, Beside, cast_in_c_order, made_alike, quick_alike};
+use dappled::graph::{Array, Beside, Fresh, Own, cast_in_c_order, quick_alike};
 use dappled::view;
 use dappled_kernels::{Axes, Casting, Kind, Op, Scalar, View, can_cast};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -100,11 +100,12 @@ impl NdArray {
                 false => owned(py, copied_in(py, array, &wanted)?),
             };
         }
+        let (op, own) = (Op::Cast(to), Own::Array(array));
         if array.view().is_contiguous()
             && wanted.is_sorted()
-            && let Some(memory) = quickly(py, || quick_alike(Op::Cast(to), array, Beside::Nothing))?
+            && let Some(memory) = quickly(py, || quick_alike(op, own, Beside::Nothing))?
         {
-            return owned(py, made_alike(Op::Cast(to), array, memory));
+            return Ok(Bound::new(py, NdArray::fresh(Fresh::new(op, own, memory)))?.into_any());
         }
         let (from, turned) = (array.dtype(), array.transposed(&wanted));
         let ask = |request| cast_in_c_order(&turned, request);

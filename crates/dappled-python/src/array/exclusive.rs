@@ -44,9 +44,9 @@ pub fn quickly<T>(py: Python<'_>, act: impl FnOnce() -> Result<T, GraphError>) -
 
 fn finished<T>(py: Python<'_>, caught: std::thread::Result<Result<T, GraphError>>) -> PyResult<T> {
     let done = caught.map_err(|panic| reported(&*panic))?.map_err(Raise::raise)?;
-    let notices = session(py)?.take_notices();
-    if !notices.is_empty() {
-        handle(py, notices)?;
+    let session = session(py)?;
+    if session.has_notices() {
+        handle(py, session.take_notices())?;
     }
     Ok(done)
 }

@@ -40,6 +40,15 @@ impl Unfinished {
     }
 }
 
+/// May operations on this be put together? What has too few elements is not looked at any longer.
+#[inline]
+pub fn concerns(object: &Bound<'_, PyAny>) -> bool {
+    object.cast_exact::<NdArray>().is_ok_and(|own| {
+        let own = own.get();
+        own.as_unfinished().is_some() || own.own().is_some_and(|own| own.len() >= *LEAST)
+    })
+}
+
 /// An operation whose result is an operand of the next, or which has such an operand; None if it is
 /// neither, or not so simple.
 pub fn asked<'py>(
@@ -75,13 +84,13 @@ fn known_of(py: Python<'_>, objects: &[&Bound<'_, PyAny>]) -> PyResult<Option<(D
     if let Some(soon) = soon_of(own) {
         return Ok(Some((soon.dtype(), true)));
     }
-    let Some(array) = own.array() else { return Ok(None) };
+    let Some(own) = own.own() else { return Ok(None) };
     if ours.any(|other| soon_of(other.get()).is_some()) {
-        return Ok(Some((array.dtype(), true)));
+        return Ok(Some((own.dtype(), true)));
     }
     let most = session(py)?.limits().at_once;
-    let fits = (*LEAST..=most).contains(&array.view().len()) && !array.shape().is_empty();
-    Ok(fits.then(|| (array.dtype(), false)))
+    let fits = (*LEAST..=most).contains(&own.len()) && !own.shape().is_empty();
+    Ok(fits.then(|| (own.dtype(), false)))
 }
 
 fn soon_of(own: &NdArray) -> Option<&Soon> {

@@ -1,8 +1,8 @@
 //! Operations, element by element, on whatever Python hands over.
 
 use dappled::graph::{
-    Array, Beside, Given, GraphError, Request, Session, common_later, is_common_later, loop_of,
-    made_alike, quick_alike, quick_into, quick_over, ufunc_in, ufunc_over,
+    Array, Beside, Fresh, Given, GraphError, Own, Request, Session, common_later, is_common_later,
+    loop_of, quick_alike, quick_into, quick_over, ufunc_in, ufunc_over,
 };
 use dappled_kernels::{Casting, DType, Kind, Op, Scalar, Weak, can_cast};
 use pyo3::intern;
@@ -47,11 +47,13 @@ fn common_case<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if let Some(result) = soon::asked(py, op, objects)? {
+    if objects.iter().any(|object| soon::concerns(object))
+        && let Some(result) = soon::asked(py, op, objects)?
+    {
         return Ok(Some(result));
     }
     match commonest(op, objects) {
-        Some((array, beside)) => common_result(py, op, array, beside),
+        Some((own, beside)) => common_result(py, op, own, beside),
         None => Ok(None),
     }
 }
@@ -62,14 +64,14 @@ pub fn beside_own<'py>(
     op: Op,
     other: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if let Some(result) = soon::asked(own.py(), op, &[own.as_any(), other])? {
+    if (soon::concerns(own) || soon::concerns(other))
+        && let Some(result) = soon::asked(own.py(), op, &[own.as_any(), other])?
+    {
         return Ok(Some(result));
     }
-    let Some(array) = own.get().array().filter(|array| !array.shape().is_empty()) else {
-        return Ok(None);
-    };
-    match beside(op, array, other) {
-        Some(beside) => common_result(own.py(), op, array, beside),
+    let (py, own) = (own.py(), own.get().own().filter(|own| !own.shape().is_empty()));
+    match own.and_then(|own| Some((own, beside(op, own, other)?))) {
+        Some((own, beside)) => common_result(py, op, own, beside),
         None => Ok(None),
     }
 }
@@ -78,13 +80,14 @@ pub fn beside_own<'py>(
 fn common_result<'py>(
     py: Python<'py>,
     op: Op,
-    array: &Array,
+    own: Own<'_>,
     beside: Beside<'_>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if let Some(memory) = quickly(py, || quick_alike(op, array, beside))? {
-        return owned(py, made_alike(op, array, memory)).map(Some);
+    if let Some(memory) = quickly(py, || quick_alike(op, own, beside))? {
+        let fresh = NdArray::fresh(Fresh::new(op, own, memory));
+        return Ok(Some(Bound::new(py, fresh)?.into_any()));
     }
-    if !is_common_later(op, array, beside) {
+    if !is_common_later(op, own, beside) {
         return Ok(None);
     }
     let origin = origin(py)?;
@@ -92,7 +95,7 @@ fn common_result<'py>(
         return Ok(None);
     }
     let request = Request { origin: Some(origin), ..op.into() };
-    let made = quickly(py, || Ok(common_later(request, array, beside)))?;
+    let made = quickly(py, || Ok(common_later(request, own.array(), beside)))?;
     made.map(|array| owned(py, array)).transpose()
 }
 
@@ -107,32 +110,37 @@ fn common_case_into<'py>(
         return Ok(false);
     };
     match commonest(op, objects) {
-        Some((array, beside)) => quickly(py, || quick_into(op, target, array, beside)),
+        Some((own, beside)) => quickly(py, || quick_into(op, target, own, beside)),
         None => Ok(false),
     }
 }
 
 /// An array with axes and what it meets, if that is the commonest.
-fn commonest<'a>(op: Op, objects: &[&'a Bound<'_, PyAny>]) -> Option<(&'a Array, Beside<'a>)> {
-    let (array, beside) = match *objects {
-        [array] => (ours(array), Some(Beside::Nothing)),
-        [left, right] => match (ours(left), ours(right)) {
+fn commonest<'a>(op: Op, objects: &[&'a Bound<'_, PyAny>]) -> Option<(Own<'a>, Beside<'a>)> {
+    let (own, beside) = match *objects {
+        [own] => (readable(own), Some(Beside::Nothing)),
+        [left, right] => match (readable(left), readable(right)) {
             (None, Some(right)) => {
                 (Some(right), number(op, right.dtype(), left).map(Beside::Before))
             }
-            (left, _) => (left, left.and_then(|left| beside(op, left, right))),
+            (Some(left), Some(right)) => (Some(left), Some(Beside::Own(right))),
+            (left, None) => (left, left.and_then(|left| beside(op, left, right))),
         },
         _ => return None,
     };
-    Some((array.filter(|array| !array.shape().is_empty())?, beside?))
+    Some((own.filter(|own| !own.shape().is_empty())?, beside?))
 }
 
 /// What comes after an array, if it is the commonest.
-fn beside<'a>(op: Op, array: &Array, object: &'a Bound<'_, PyAny>) -> Option<Beside<'a>> {
-    match ours(object) {
-        Some(other) => Some(Beside::Array(other)),
-        None => number(op, array.dtype(), object).map(Beside::After),
+fn beside<'a>(op: Op, own: Own<'_>, object: &'a Bound<'_, PyAny>) -> Option<Beside<'a>> {
+    match readable(object) {
+        Some(other) => Some(Beside::Own(other)),
+        None => number(op, own.dtype(), object).map(Beside::After),
     }
+}
+
+fn readable<'a>(object: &'a Bound<'_, PyAny>) -> Option<Own<'a>> {
+    object.cast_exact::<NdArray>().ok()?.get().own()
 }
 
 fn ours<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Array> {
@@ -290,7 +298,8 @@ pub fn updated<'py>(
     other: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<bool> {
     let Some(target) = own.array() else { return Ok(false) };
-    let beside = other.map_or(Some(Beside::Nothing), |other| beside(op, target, other));
+    let after = |other| beside(op, Own::Array(target), other);
+    let beside = other.map_or(Some(Beside::Nothing), after);
     if let Some(beside) = beside
         && quickly(py, || quick_over(op, target, beside))?
     {
@@ -386,6 +395,18 @@ fn called<'py>(
     }
 }
 
+/// An operation of one argument, and an array of ours: looked at first.
+fn of_one<'py>(
+    py: Python<'py>,
+    op: Op,
+    args: &Bound<'py, PyTuple>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if op.arity() != 1 || args.len() != 1 {
+        return Ok(None);
+    }
+    common_case(py, op, &[&*args.get_borrowed_item(0)?])
+}
+
 /// Ours in the place of NumPy's ufunc, if there is one.
 fn own_of<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Ufunc>>> {
     static OWN: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
@@ -461,6 +482,11 @@ impl Ufunc {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, op) = (slf.py(), slf.get().op);
         let kwargs = kwargs.filter(|kwargs| !kwargs.is_empty());
+        if let (Some(op), None) = (op, kwargs)
+            && let Some(result) = of_one(py, op, args)?
+        {
+            return Ok(result);
+        }
         if kwargs.is_none() && !args.is_empty() && are_scalars(args)? {
             return slf.get().numpy.bind(py).call1(args);
         }

@@ -9,15 +9,18 @@ use super::map::pending;
 use super::node::{Arg, Few, Map};
 use super::notice::Request;
 use super::session::HEAVIEST;
-use super::{Array, Beside};
+use super::{Array, Beside, Own};
 
 /// Is it the commonest case? Else [`super::ufunc`] does it.
-pub fn is_common_later(op: Op, array: &Array, beside: Beside<'_>) -> bool {
+pub fn is_common_later(op: Op, own: Own<'_>, beside: Beside<'_>) -> bool {
+    // What is fresh is small.
+    let Own::Array(array) = own else { return false };
     let (session, view) = (array.session(), array.view());
     // There are cheaper powers, and some that raise; of complex numbers see `unfused`.
     let other = op == Op::Power || view.dtype.kind() == Kind::Complex;
     let is_alike = match beside {
-        Beside::Array(other) => is_like(other.view(), view) && !other.is_lent(),
+        Beside::Own(Own::Array(other)) => is_like(other.view(), view) && !other.is_lent(),
+        Beside::Own(Own::Fresh(_)) => false,
         _ => true,
     };
     !other
@@ -34,7 +37,7 @@ pub fn is_common_later(op: Op, array: &Array, beside: Beside<'_>) -> bool {
 pub fn common_later(request: Request, array: &Array, beside: Beside<'_>) -> Option<Array> {
     let args: Few<Arg> = match beside {
         Beside::Nothing => smallvec![array.arg()],
-        Beside::Array(other) => smallvec![array.arg(), other.arg()],
+        Beside::Own(other) => smallvec![array.arg(), other.array().arg()],
         Beside::After(value) => smallvec![array.arg(), Arg::Scalar(value)],
         Beside::Before(value) => smallvec![Arg::Scalar(value), array.arg()],
     };

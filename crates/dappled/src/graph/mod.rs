@@ -11,6 +11,7 @@
 //! array, versions   the array: a view of a box that holds the current version
 //! resolve, map      an operation: dtype, shape, layout, then a node
 //! quick, small      a small one, computed at once; element: one element; quick_take, quick_arg
+//! fresh             a small result that is no array yet
 //! soon, recipe      small ones of one expression, put together as they are asked for
 //! assign, outside   a write; over: in the memory that it reads, of arrays in pieces
 //! fold              a reduction of memory that is whole; spread_fold: of pieces
@@ -46,6 +47,7 @@ mod evaluate;
 mod explain;
 mod fold;
 mod foretell;
+mod fresh;
 mod fuse;
 mod items;
 mod later;
@@ -92,6 +94,7 @@ mod ways;
 pub use array::Array;
 pub use by_number::{Found, Named, Values};
 pub use fold::Folding;
+pub use fresh::{Fresh, Own};
 pub use later::{common_later, is_common_later};
 pub use map::{Operand, cast_in_c_order, map};
 pub use memory::MemoryStats;
@@ -99,7 +102,7 @@ pub use moments::{Moment, MomentOf};
 pub use notice::{Notice, Origin, Request};
 pub use place::LentPiece;
 pub use product::{Multiply, product};
-pub use quick::{Beside, made_alike, quick_alike, quick_into, quick_over};
+pub use quick::{Beside, quick_alike, quick_into, quick_over};
 pub use quick_arg::quick_arg;
 pub use quick_take::{elements, quick_take};
 pub use resolve::{Given, loop_dtype, loop_of, ufunc, ufunc_in, ufunc_in_place, ufunc_over};

@@ -92,9 +92,14 @@ impl Notices {
         all.extract_if(.., is_own).fold(Flags::NONE, |flags, notice| flags | notice.flags)
     }
 
+    /// Is there any? Seldom: a look is cheaper than taking.
+    #[inline]
+    pub fn is_some(&self) -> bool {
+        self.some.load(Ordering::Relaxed)
+    }
+
     pub fn take(&self) -> Vec<Notice> {
-        // Seldom is there any: a look is cheaper than taking.
-        match self.some.load(Ordering::Relaxed) && self.some.swap(false, Ordering::Acquire) {
+        match self.is_some() && self.some.swap(false, Ordering::Acquire) {
             true => std::mem::take(&mut *self.all.lock().unwrap_or_else(PoisonError::into_inner)),
             false => Vec::new(),
         }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use dappled_kernels::element::word_bytes;
 use dappled_kernels::{Buffer, DType, Error, Flags, Kind, Op, Scalar, View, apply, in_parts};
 
+use super::fresh::Own;
 use super::memory::{keep_small, small_memory};
 use super::node::Node;
 use super::notice::Request;
@@ -15,7 +16,7 @@ use crate::run::RunError;
 use crate::view::memory_order;
 
 /// Bytes of a number repeated: few steps, and little to fill for a small array.
-const ROOM: usize = 2048;
+const ROOM: usize = 1024;
 
 /// What an array meets in an operation.
 #[derive(Clone, Copy)]
@@ -23,7 +24,7 @@ pub enum Beside<'a> {
     /// Nothing: the operation has one argument.
     Nothing,
     /// Another array.
-    Array(&'a Array),
+    Own(Own<'a>),
     /// A number after it, of the array's dtype.
     After(Scalar),
     /// A number before it, of the array's dtype.
@@ -38,7 +39,7 @@ pub(super) fn quick(
 ) -> Result<Option<Array>, GraphError> {
     let (array, beside) = match *given {
         [Given::Array(array)] => (array, Beside::Nothing),
-        [Given::Array(array), Given::Array(other)] => (array, Beside::Array(other)),
+        [Given::Array(array), Given::Array(other)] => (array, Beside::Own(Own::Array(other))),
         [Given::Array(array), Given::Strong(value) | Given::Weak(_, value)] => {
             (array, Beside::After(value.cast(dtype)))
         }
@@ -47,56 +48,48 @@ pub(super) fn quick(
         }
         _ => return Ok(None),
     };
-    match array.dtype() == dtype {
-        true => alike(request.op, request.name, array, beside),
-        false => Ok(None),
+    if array.dtype() != dtype {
+        return Ok(None);
     }
+    let made = memory_of(request.op, request.name, Own::Array(array), beside)?;
+    let base = || View::c_order(request.op.result(dtype), array.shape());
+    Ok(made.map(|memory| Array::whole(array.session(), base(), memory)))
 }
 
 /// The same for who has found one array and what it meets: the loop's dtype is the array's. Its
-/// memory alone, which is soon handed from one to the next; see [`made_alike`].
-pub fn quick_alike(
-    op: Op,
-    array: &Array,
-    beside: Beside<'_>,
-) -> Result<Option<Buffer>, GraphError> {
-    match op.has_loop(array.dtype()) {
-        true => memory_of(op, op.numpy_name(), array, beside),
+/// memory alone, which is soon handed from one to the next; see [`super::Fresh`].
+pub fn quick_alike(op: Op, own: Own<'_>, beside: Beside<'_>) -> Result<Option<Buffer>, GraphError> {
+    match op.has_loop(own.dtype()) {
+        true => memory_of(op, op.numpy_name(), own, beside),
         false => Ok(None),
     }
-}
-
-/// The array of the memory that [`quick_alike`] gave.
-pub fn made_alike(op: Op, array: &Array, memory: Buffer) -> Array {
-    let base = View::c_order(op.result(array.dtype()), array.shape());
-    Array::whole(array.session(), base, memory)
 }
 
 /// The same written over the array; false if this is not the commonest case.
 pub fn quick_over(op: Op, target: &Array, beside: Beside<'_>) -> Result<bool, GraphError> {
-    quick_into(op, target, target, beside)
+    quick_into(op, target, Own::Array(target), beside)
 }
 
 /// The same written into an array of its shape; false if this is not the commonest case.
 pub fn quick_into(
     op: Op,
     target: &Array,
-    array: &Array,
+    own: Own<'_>,
     beside: Beside<'_>,
 ) -> Result<bool, GraphError> {
-    let (view, dtype) = (target.view(), array.dtype());
+    let (view, dtype) = (target.view(), own.dtype());
     // There are cheaper powers, and some that raise instead of writing; of complex numbers see
     // `unfused`.
     let other = op == Op::Power || dtype.kind() == Kind::Complex;
     if other
-        || view.shape != array.view().shape
+        || *view.shape != *own.shape()
         || !view.is_contiguous()
         || !op.has_loop(dtype)
         || op.result(dtype) != view.dtype
     {
         return Ok(false);
     }
-    let Some(out) = memory_of(op, op.numpy_name(), array, beside)? else { return Ok(false) };
+    let Some(out) = memory_of(op, op.numpy_name(), own, beside)? else { return Ok(false) };
     let (start, bytes) = (view.offset, view.len() * view.dtype.itemsize());
     let written = target.versions.with_writable(|memory| {
         memory.write().ok()?[start..start + bytes].copy_from_slice(&out.read().ok()?);
@@ -112,39 +105,30 @@ pub fn quick_into(
     Ok(true)
 }
 
-fn alike(
-    op: Op,
-    name: &'static str,
-    array: &Array,
-    beside: Beside<'_>,
-) -> Result<Option<Array>, GraphError> {
-    Ok(memory_of(op, name, array, beside)?.map(|memory| made_alike(op, array, memory)))
-}
-
 /// The result's memory.
 fn memory_of(
     op: Op,
     name: &'static str,
-    array: &Array,
+    own: Own<'_>,
     beside: Beside<'_>,
 ) -> Result<Option<Buffer>, GraphError> {
-    let (session, view) = (array.session(), array.view());
-    let (dtype, len) = (view.dtype, view.len());
+    let (session, dtype, len) = (own.session(), own.dtype(), own.len());
     if len == 0 || len > session.limits().at_once {
         return Ok(None);
     }
     let out = small_memory(len * op.result(dtype).itemsize());
     let here = Here { op, dtype, len, out: &out };
+    let like = (dtype, own.shape());
     let flags = match beside {
-        Beside::Nothing => with_plain(array, |memory| Ok(Some(here.alone(memory)?))),
+        Beside::Nothing => own.with_plain(like, |memory| Ok(Some(here.alone(memory)?))),
         Beside::After(value) => {
-            with_plain(array, |memory| Ok(Some(here.number(memory, value, false)?)))
+            own.with_plain(like, |memory| Ok(Some(here.number(memory, value, false)?)))
         }
         Beside::Before(value) => {
-            with_plain(array, |memory| Ok(Some(here.number(memory, value, true)?)))
+            own.with_plain(like, |memory| Ok(Some(here.number(memory, value, true)?)))
         }
-        Beside::Array(other) => {
-            with_both(array, other, view, |first, second| Ok(Some(here.pair(first, second)?)))
+        Beside::Own(other) => {
+            own.with_other(other, like, |first, second| Ok(Some(here.pair(first, second)?)))
         }
     };
     let Some(flags) = flags? else { return Ok(None) };
@@ -155,13 +139,16 @@ fn memory_of(
 /// Elements in C order: the memory that they are in, and where they begin.
 pub(super) type Plain<'a> = (&'a Buffer, usize);
 
+/// What elements are looked at like: a dtype and a shape.
+type Like<'a> = (DType, &'a [usize]);
+
 /// Looks at the elements of an array in C order: where they lie so in its memory, else in a copy. None
 /// if it is not here, or if results would not be in C order.
 pub(super) fn with_plain<T>(
     array: &Array,
     look: impl FnOnce(Plain<'_>) -> Result<Option<T>, GraphError>,
 ) -> Result<Option<T>, GraphError> {
-    array.versions.with_current(|node| in_node(node, array.view(), array.view(), look))
+    Own::Array(array).with_plain((array.dtype(), array.shape()), look)
 }
 
 /// The same with those of a second array, which is like a view, or is repeated to it. Nobody is
@@ -169,11 +156,11 @@ pub(super) fn with_plain<T>(
 pub(super) fn with_both<T>(
     array: &Array,
     other: &Array,
-    like: &View,
+    like: Like<'_>,
     look: impl FnOnce(Plain<'_>, Plain<'_>) -> Result<Option<T>, GraphError>,
 ) -> Result<Option<T>, GraphError> {
     array.versions.with_current(|node| {
-        in_node(node, array.view(), array.view(), |first| {
+        in_node(node, array.view(), (array.dtype(), array.shape()), |first| {
             let look = |second: Plain<'_>| look(first, second);
             if array.shares(other) {
                 return in_node(node, other.view(), like, look);
@@ -185,20 +172,71 @@ pub(super) fn with_both<T>(
     })
 }
 
+impl Own<'_> {
+    /// Looks at its elements, which are repeated to what they are like.
+    fn with_plain<T>(
+        self,
+        like: Like<'_>,
+        look: impl FnOnce(Plain<'_>) -> Result<Option<T>, GraphError>,
+    ) -> Result<Option<T>, GraphError> {
+        match self {
+            Own::Array(array) => {
+                array.versions.with_current(|node| in_node(node, array.view(), like, look))
+            }
+            Own::Fresh(fresh) if (self.dtype(), self.shape()) == like => look((fresh.memory(), 0)),
+            Own::Fresh(fresh) => {
+                let view = View::c_order(self.dtype(), self.shape());
+                in_memory(fresh.memory(), &view, like, look)
+            }
+        }
+    }
+
+    /// The same with those of another.
+    fn with_other<T>(
+        self,
+        other: Own<'_>,
+        like: Like<'_>,
+        look: impl FnOnce(Plain<'_>, Plain<'_>) -> Result<Option<T>, GraphError>,
+    ) -> Result<Option<T>, GraphError> {
+        match (self, other) {
+            (Own::Array(array), Own::Array(other)) => with_both(array, other, like, look),
+            (Own::Fresh(fresh), other) => {
+                other.with_plain(like, |second| look((fresh.memory(), 0), second))
+            }
+            (first, fresh) => {
+                first.with_plain(like, |first| fresh.with_plain(like, |second| look(first, second)))
+            }
+        }
+    }
+}
+
 fn in_node<T>(
     node: &Node,
     view: &View,
-    like: &View,
+    like: Like<'_>,
     look: impl FnOnce(Plain<'_>) -> Result<Option<T>, GraphError>,
 ) -> Result<Option<T>, GraphError> {
-    let Some(memory) = node.whole_memory().filter(|_| view.dtype == like.dtype) else {
+    match node.whole_memory() {
+        Some(memory) => in_memory(memory, view, like, look),
+        None => Ok(None),
+    }
+}
+
+#[inline]
+fn in_memory<T>(
+    memory: &Buffer,
+    view: &View,
+    (dtype, shape): Like<'_>,
+    look: impl FnOnce(Plain<'_>) -> Result<Option<T>, GraphError>,
+) -> Result<Option<T>, GraphError> {
+    if view.dtype != dtype {
         return Ok(None);
-    };
-    if view.shape == like.shape && view.is_contiguous() {
+    }
+    if *view.shape == *shape && view.is_contiguous() {
         let aligned = (memory.as_ptr().addr() + view.offset).is_multiple_of(view.dtype.itemsize());
         return if aligned { look((memory, view.offset)) } else { Ok(None) };
     }
-    let Some(seen) = view.broadcast(&like.shape) else { return Ok(None) };
+    let Some(seen) = view.broadcast(shape) else { return Ok(None) };
     // Which loop NumPy runs for complex numbers depends on how they lie.
     if view.dtype.kind() == Kind::Complex || memory_order(&[&seen], seen.shape.len()).is_some() {
         return Ok(None);
@@ -255,6 +293,7 @@ impl Here<'_> {
     }
 
     /// The bytes of some elements.
+    #[inline(always)]
     fn part<'b>(&self, memory: &'b [u8], offset: usize, part: Range<usize>) -> &'b [u8] {
         let item = self.dtype.itemsize();
         &memory[offset + part.start * item..offset + part.end * item]

@@ -19,7 +19,7 @@ pub fn quick_take(array: &Array, key: &Array) -> Result<Option<Array>, GraphErro
     if own.shape.is_empty() || !plain || !(masks || counts) {
         return Ok(None);
     }
-    with_both(array, key, places, |(memory, offset), (keys, at)| {
+    with_both(array, key, (places.dtype, &places.shape), |(memory, offset), (keys, at)| {
         let (memory, keys) = (memory.read().map_err(RunError::from)?, keys.read());
         let keys = keys.map_err(RunError::from)?;
         let memory = &memory[offset..offset + own.len() * own.dtype.itemsize()];

@@ -196,6 +196,12 @@ impl Session {
         self.0.freed.stats()
     }
 
+    /// Has an operation signalled something that was not taken yet?
+    #[inline]
+    pub fn has_notices(&self) -> bool {
+        self.0.notices.is_some()
+    }
+
     /// What operations have signalled since this was last asked.
     pub fn take_notices(&self) -> Vec<Notice> {
         self.0.notices.take()
