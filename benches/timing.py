@@ -45,7 +45,7 @@ def turn(timer: timeit.Timer, number: int) -> float:
 
 
 def best(timers: list[timeit.Timer]) -> list[float]:
-    """The best time of each, measured in turn; the first call of all is no measure of the next ones."""
+    """The best time of each, measured in turn; a first call is no measure of the others."""
     times = [max(1, round(AT_LEAST / min(each.repeat(3, 1)))) for each in timers]
     turns = [
         [turn(each, number) for each, number in zip(timers, times, strict=True)]

@@ -52,7 +52,7 @@ pub fn in_parts(
     out: &mut [u8],
     work: impl Fn(Range<usize>, &mut [u8]) -> Result<Flags, Error> + Sync,
 ) -> Result<Flags, Error> {
-    if len < 2 * WORTH || !is_slow(op) || !Crew::is_at_hand() {
+    if len < 2 * WORTH || weight(op) == 1 || !Crew::is_at_hand() {
         return work(0..len, out);
     }
     let count = rayon::current_num_threads().min(len / WORTH);
@@ -63,9 +63,13 @@ pub fn in_parts(
     done.into_iter().try_fold(Flags::NONE, |all, flags| Ok(all | flags?))
 }
 
-/// Does it take longer than reading, if that is from a cache?
-fn is_slow(op: Op) -> bool {
-    !op.is_quick() || matches!(op, Op::Sqrt | Op::Divide | Op::Reciprocal)
+/// How long it takes for an element that is in a cache, counted in additions.
+pub(crate) fn weight(op: Op) -> usize {
+    match op {
+        Op::Sqrt | Op::Divide | Op::Reciprocal => 3,
+        _ if op.is_quick() => 1,
+        _ => 8,
+    }
 }
 
 impl Scalar {

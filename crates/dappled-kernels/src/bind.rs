@@ -46,6 +46,20 @@ impl<'a> Operand<'a> {
         self.view
     }
 
+    /// Are they of this dtype, one element after the other and aligned?
+    pub(crate) fn is_in_order(&self, dtype: DType) -> bool {
+        let start = self.buffer.as_ptr().addr() + self.view.offset;
+        self.view.dtype == dtype
+            && self.view.is_contiguous()
+            && start.is_multiple_of(dtype.itemsize())
+    }
+
+    /// Which bytes those are that lie so.
+    pub(crate) fn bytes(&self) -> Range<usize> {
+        let start = self.view.offset;
+        start..start + self.view.len() * self.view.dtype.itemsize()
+    }
+
     fn is_same(&self, other: &Operand<'_>) -> bool {
         self.buffer.is_same(other.buffer) && self.view.is_same(other.view)
     }

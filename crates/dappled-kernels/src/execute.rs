@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::apply::weight;
 use crate::bind::{Bound, Operand};
 use crate::crew::Crew;
 use crate::fused::Compiler;
@@ -16,7 +17,7 @@ use crate::tiles::{TILE, Tiles};
 use crate::together::{Pattern, Together};
 use crate::{Error, Flags, Program, Raised, Reg};
 
-/// Elements times steps from which the work is shared among threads: some 30 µs of it.
+/// Elements times what their steps take from which the work is shared among threads: some 30 µs of it.
 const PARALLEL: usize = 1 << 17;
 
 /// The same where others are awake: what it takes to hand a part over is little then.
@@ -73,6 +74,8 @@ pub struct Interpreter {
     pub(crate) outputs: Vec<Source>,
     /// One for each input and constant, kept; and those that the steps share.
     pub(crate) slots: usize,
+    /// What all steps take for an element, counted in additions.
+    weight: usize,
     pub(crate) compiler: Option<Arc<dyn Compiler>>,
     /// Elements times steps so far: what is rare is not worth compiling.
     pub(crate) work: AtomicUsize,
@@ -130,6 +133,7 @@ impl Interpreter {
             steps: steps.collect(),
             outputs: program.outputs.iter().map(|&reg| source(reg)).collect(),
             slots: count,
+            weight: program.steps.iter().map(|step| weight(step.op)).sum(),
             program: program.clone(),
             compiler: None,
             work: AtomicUsize::new(0),
@@ -209,7 +213,7 @@ impl Interpreter {
 
     /// In how many parts the work on so many elements is cut.
     pub(crate) fn parts_of(&self, elements: usize) -> usize {
-        match elements.saturating_mul(self.steps.len().max(1)) {
+        match elements.saturating_mul(self.weight.max(1)) {
             PARALLEL.. => self.parts(),
             SHARED.. if Crew::is_at_hand() => rayon::current_num_threads(),
             _ => 1,
@@ -222,6 +226,9 @@ impl Engine for Interpreter {
         if outputs.is_empty() {
             let expected = self.program.outputs.len();
             return Err(Error::Count { what: "output", expected, found: 0 });
+        }
+        if let Some(raised) = self.run_one(inputs, outputs)? {
+            return Ok(raised);
         }
         let bound = Bound::new(&self.program, inputs, outputs)?;
         let mut space = Bound::space(inputs, outputs);

@@ -6,12 +6,17 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
+use crate::bind::Operand;
 use crate::execute::{Instruction, Interpreter, Source};
 use crate::kernels::status;
 use crate::plan::{LoopStage, Plan, Stage};
 use crate::share::share;
 use crate::slot::{self, Slot};
 use crate::{Error, Flags, Raised};
+
+/// Elements up to which one operation goes over all of a part at once; with more, asking for what comes next
+/// is worth its cost.
+const SOME: usize = 1 << 18;
 
 /// A part's length is a multiple of this: whole cache lines, and no fewer than a loop needs.
 const GRAIN: usize = 64;
@@ -28,6 +33,36 @@ impl Interpreter {
         };
         // A loop is opaque: what has raised a flag in it is found operation by operation.
         Ok(if quiet { Raised::default() } else { self.run_each(inputs, out, len) })
+    }
+
+    /// The same for operands, if it is one operation and they all lie so, in memory apart; None of others.
+    /// An operation alone takes little longer than finding out where its tiles lie.
+    pub(crate) fn run_one(
+        &self,
+        inputs: &[Operand<'_>],
+        outputs: &[Operand<'_>],
+    ) -> Result<Option<Raised>, Error> {
+        let ([_], [output]) = (&self.steps[..], outputs) else { return Ok(None) };
+        let dtype = self.program.dtype(self.program.outputs[0]);
+        let lies = |operand: &Operand<'_>, dtype| {
+            operand.view().shape == output.view().shape && operand.is_in_order(dtype)
+        };
+        let apart = |input: &Operand<'_>| !input.buffer().is_same(output.buffer());
+        let mut known = inputs.iter().zip(&self.program.inputs);
+        let fits = inputs.len() == self.program.inputs.len()
+            && self.outputs.len() == 1
+            && (1..=SOME).contains(&output.len())
+            && dtype.is_some_and(|dtype| lies(output, dtype))
+            && known.all(|(input, &dtype)| apart(input) && lies(input, dtype));
+        if !fits {
+            return Ok(None);
+        }
+        let claims = inputs.iter().map(|input| input.buffer().read());
+        let claims = claims.collect::<Result<SmallVec<[_; 4]>, _>>()?;
+        let elements = claims.iter().zip(inputs).map(|(claim, input)| &claim[input.bytes()]);
+        let elements: SmallVec<[&[u8]; 4]> = elements.collect();
+        let mut out = output.buffer().write()?;
+        Ok(Some(self.run_each_in_parts(&elements, &mut out[output.bytes()], output.len())))
     }
 
     /// How many elements all operands have.
@@ -101,18 +136,42 @@ impl Interpreter {
         !status::is_raised()
     }
 
+    /// One operation at a time, in parts where threads are awake, or there is much to do.
+    fn run_each_in_parts(&self, inputs: &[&[u8]], out: &mut [u8], len: usize) -> Raised {
+        let count = self.parts_of(len).min(rayon::current_num_threads());
+        if count == 1 {
+            return self.run_each(inputs, out, len);
+        }
+        let (size, part) = (self.outputs[0].itemsize, len.div_ceil(count).next_multiple_of(GRAIN));
+        let parts = (0..len).step_by(part).zip(out.chunks_mut(part * size)).collect();
+        let run = |(start, out): (usize, &mut [u8])| {
+            let len = out.len() / size;
+            self.run_each(&self.part_of(inputs, start, len), out, len)
+        };
+        share(parts, run).into_iter().fold(Raised::default(), Raised::join)
+    }
+
+    /// Some elements of each input.
+    fn part_of<'a>(
+        &self,
+        inputs: &[&'a [u8]],
+        start: usize,
+        len: usize,
+    ) -> SmallVec<[&'a [u8]; 8]> {
+        let items = self.program.inputs.iter().map(|dtype| dtype.itemsize());
+        let parts = inputs.iter().zip(items);
+        parts.map(|(input, item)| &input[start * item..(start + len) * item]).collect()
+    }
+
     /// One operation at a time, over as many elements as stay in the first cache.
     fn run_each(&self, inputs: &[&[u8]], out: &mut [u8], len: usize) -> Raised {
         let mut each = Each { slots: slot::take(self.slots), filled: 0, raised: Raised::default() };
-        let (most, size) = (self.most(), self.outputs[0].itemsize);
+        // An operation alone, with no number that has to be repeated, leaves nothing for the next one.
+        let alone = self.steps.len() == 1 && self.program.constants.is_empty();
+        let (most, size) = (if alone { len } else { self.most() }, self.outputs[0].itemsize);
         for (start, out) in (0..len).step_by(most).zip(out.chunks_mut(most * size)) {
             let len = out.len() / size;
-            let parts = inputs.iter().zip(&self.program.inputs);
-            let parts = parts.map(|(input, dtype)| {
-                let item = dtype.itemsize();
-                &input[start * item..(start + len) * item]
-            });
-            self.run_tile(&mut each, &parts.collect::<SmallVec<[&[u8]; 8]>>(), out, len);
+            self.run_tile(&mut each, &self.part_of(inputs, start, len), out, len);
         }
         let Each { slots, raised, .. } = each;
         slot::give_back(slots);
