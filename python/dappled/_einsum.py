@@ -47,9 +47,12 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         if not is_native(asked):
             return NotImplemented
         arrays = [array.astype(asked, copy=False) for array in arrays]
-    if len(arrays) == 1:
-        return into(_of_one(arrays[0], labels[0], result), out, casts=True)
-    return into(_of_many(arrays, labels, result, sizes), out, casts=True)
+    with numpy.errstate(all="ignore"):  # NumPy's looks at no signals
+        if len(arrays) == 1:
+            made = _of_one(arrays[0], labels[0], result)
+        else:
+            made = _of_many(arrays, labels, result, sizes)
+        return into(made, out, casts=True)
 
 
 def _asked(

@@ -97,9 +97,13 @@ def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
         return NotImplemented
     if not values:
         return _changed(parsed, None, lambda piece, numbers, _: _agreed_at(ufunc, piece, numbers))
+    value = asarray(values[0])
+    axes = len(parsed.shape) + parsed.part.ndim - len(parsed.numbers)
     try:
-        value = _fitted(parsed, asarray(values[0]))
+        value = _fitted(parsed, value) if value.ndim <= axes else None
     except ValueError:
+        value = None
+    if value is None:  # which NumPy refuses, also where there are axes of length 1 too many
         return NotImplemented
     return _changed(parsed, value, functools.partial(_agreed_at, ufunc))
 

@@ -54,8 +54,9 @@ def _is_ordered(
     axis = 0 if axis is None else axis
     if not in_pieces(array) or len(given) > 3 or not isinstance(axis, int):
         return False
-    several = array.ndim > 1 and isinstance(generator, numpy.random.RandomState)
-    return -array.ndim <= axis < array.ndim and not (several and "size" in options)
+    # The old generator chooses from one row alone.
+    of_row = not placed and isinstance(generator, numpy.random.RandomState)
+    return -array.ndim <= axis < array.ndim and (array.ndim == 1 or not of_row)
 
 
 def _is_nothing(array: Any) -> bool:
