@@ -109,7 +109,8 @@ def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
     """By scaling, as NumPy does; whole numbers and complex ones NumPy does on the pieces."""
     if type(decimals) is not int or (out is not None and not in_pieces(out)):
         return NotImplemented
-    if out is not None and self.dtype.kind in "iu":  # of which NumPy does not write all it can make
+    if out is not None and self.dtype.kind in "iu" and out.shape == self.shape:
+        # NumPy does not write all that it makes.
         numpy.round(numpy.empty(0, self.dtype), decimals, numpy.empty(0, out.dtype))
     return into(_round(self, decimals), out)
 

@@ -43,7 +43,8 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         return NotImplemented  # lengths that do not fit
     arrays, labels = map(list, zip(*filter(None, seen), strict=True))
     if kwargs or out is not None:
-        asked = called_by_user(_asked, f"{subscripts}->{result}", arrays, out, optimize, kwargs)
+        seen_as = f"{','.join(labels)}->{result}"
+        asked = called_by_user(_asked, seen_as, arrays, out, optimize, kwargs)
         if not is_native(asked):
             return NotImplemented
         arrays = [array.astype(asked, copy=False) for array in arrays]

@@ -81,7 +81,9 @@ def write(base: Any, key: Any, value: Any) -> None:
     row = base.reshape(-1, copy=not is_row)
     if _is_array(key) or isinstance(key, slice):
         value = value if isinstance(value, ndarray) else core.wrap(numpy.asarray(value, base.dtype))
-        value = numpy.resize(value, count) if value.ndim and value.size else value
+        if not value.size:  # nothing is written, wherever
+            return
+        value = numpy.resize(value, count) if value.ndim else value
         row[key.reshape(-1) if _is_array(key) else key] = value
     else:
         row[key] = _taken(value, base.dtype)

@@ -84,7 +84,7 @@ def setitem(array: Any, key: Any, value: Any) -> Any:
 def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     """`ufunc.at`; NotImplemented if NumPy has to see all."""
     keys = key if type(key) is tuple else (key,)
-    if in_pieces(array) and len(values) == ufunc.nin - 1:
+    if isinstance(array, ndarray) and core.ranks() > 1 and len(values) == ufunc.nin - 1:
         _check_loop(ufunc, array, values)
     if in_pieces(array) and all(map(is_basic, keys)):
         dots = () if any(one is ... for one in keys) else (...,)  # a view, also of one element

@@ -191,7 +191,7 @@ def set_attribute(array: Any, name: str, value: Any) -> None:
 
 def no_imaginary_part(array: Any) -> Any:
     """`a.imag` of real numbers: zeros in their order, which may not be written."""
-    zeros = numpy.zeros_like(array)
+    zeros = numpy.zeros_like(array, order="A")
     zeros._writeable = False
     return zeros
 

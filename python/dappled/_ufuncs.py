@@ -209,7 +209,10 @@ def _parted(
 ) -> Any:
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     kind = _folded_in(function, array, dtype, target)
-    return _written(parted(function, array, indices, axis, kind), target)
+    try:
+        return _written(parted(function, array, indices, axis, kind), target)
+    except TypeError:  # as above: it may fold in a dtype that it can't be asked for
+        return NotImplemented
 
 
 def _written(made: Any, target: Any) -> Any:

@@ -38,7 +38,7 @@ def outcome(np, call):
             found = [part for part in parts(np, result) if part.size]
             done.shared = [shares(array, part) for array in made.values() for part in found]
         except Exception as error:
-            done.raised = f"{type(error).__name__}: {error}"
+            done.raised = f"{type(error).__name__}: {plain(str(error)).strip()}"
             done.arrays = {name: seen(np, array) for name, array in made.items()}
     done.warned = {warned(warning) for warning in caught} - {None}
     return done
@@ -55,11 +55,11 @@ def warned(warning):
 
 
 def signalled(call, found):
-    """Warnings that count: what casts signal that `dtype=` asks for is said in several ways, and
+    """Warnings that count: what casts signal that arguments ask for is said in several ways, and
     that they leave something out is said at times though nothing is cast. What products and
     transforms signal of NaN and infinity depends on the CPU, and on where rows are cut.
     """
-    if any(text in call.text for text in ("dtype=", ".at(")) or call.mark == "*":
+    if any(text in call.text for text in ("dtype=", "out=", ".at(")) or call.mark == "*":
         return set()
     return {one for one in found if call.is_plain or one[0] != "ComplexWarning"}
 
@@ -96,10 +96,14 @@ def seen(np, value):
 
 
 def differences(call, theirs, ours):
-    """What is different, on this rank; warnings are compared when those of all are known."""
-    if theirs.raised.partition(":")[0] != ours.raised.partition(":")[0]:
+    """What is different, on this rank; warnings are compared when those of all are known. Texts
+    of errors are compared where nothing is in pieces: of two errors, either may be found first.
+    """
+    plain_call = call.is_plain and dappled.comm.size == 1
+    raised = [one.raised if plain_call else one.raised.partition(":")[0] for one in (theirs, ours)]
+    if raised[0] != raised[1]:
         return f"raised: NumPy {theirs.raised or None}, Dappled {ours.raised or None}"
-    if not (call.is_plain and dappled.comm.size == 1) and not {*theirs.shared} & {"view", "itself"}:
+    if not plain_call and not {*theirs.shared} & {"view", "itself"}:
         unordered(theirs.value), unordered(ours.value)
     if text := unlike(theirs.value, ours.value, call.units):
         return f"result: {text}"

@@ -10,12 +10,9 @@ import call_table
 import dappled
 import pytest
 from dappled.coverage.names import table
-from test_ranks import PROGRAM, needs_mpi, on_ranks
 
 TIMES = int(os.environ.get("DAPPLED_TEST_CALLS", "1"))
-PARTS, NUMBER = 6, 500
-# How many calls on how many ranks: each has other ones.
-ON_RANKS = {2: 900, 3: 600, 4: 300, 7: 100}
+PARTS, NUMBER = 6, 330
 # Names that are files, iterators and classes, or of dtypes that are not drawn.
 ELSEWHERE = """
 busday_count busday_offset datetime_as_string fromfile is_busday isnat load loadtxt ndarray nditer
@@ -29,15 +26,6 @@ def test_what_numpy_does_ours_does(part, monkeypatch):
     numbers = range(part, PARTS * NUMBER * TIMES, PARTS)
     found = [call_table.difference(call_table.drawn(number)) for number in numbers]
     assert not any(found), "\n".join(filter(None, found))
-
-
-@needs_mpi
-@pytest.mark.parametrize("ranks", ON_RANKS)
-def test_in_pieces(ranks):
-    first = ranks * 1_000_000
-    last = first + ON_RANKS[ranks] * TIMES
-    done = on_ranks(ranks, str(PROGRAM.parent / "calls_on_ranks.py"), str(first), str(last))
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
 
 
 def test_every_name_is_drawn():
