@@ -211,8 +211,10 @@ def _parted(
     kind = _folded_in(function, array, dtype, target)
     try:
         return _written(parted(function, array, indices, axis, kind), target)
-    except TypeError:  # as above: it may fold in a dtype that it can't be asked for
-        return NotImplemented
+    except TypeError:
+        if target is None:
+            raise
+        return NotImplemented  # for an `out` NumPy folds also in what it can't be asked for
 
 
 def _written(made: Any, target: Any) -> Any:
