@@ -55,13 +55,13 @@ np.shape(np.linalg.qr({a:fdFDl? 23 small}{mode=word:reduced complete r})[0])
 """
 
 TRANSFORMS = """
-*np.fft.{one:fft ifft rfft irfft hfft ihfft}({a}{n=number:-1 9}{axis=axis}\
+*np.fft.{one:fft ifft rfft irfft hfft ihfft}({a:  small}{n=number:-1 9}{axis=axis}\
 {norm=word:ortho forward backward none}{out=out})
-*np.fft.{one:fft2 ifft2 rfft2 irfft2}({a}{s=one:(3,4) (4,2)}\
+*np.fft.{one:fft2 ifft2 rfft2 irfft2}({a:  small}{s=one:(3,4) (4,2)}\
 {axes=one:(0,1) (-1,0) (1,)}{norm=word:ortho forward})
-*np.fft.{one:fftn ifftn rfftn irfftn}({a}{axes=one:(0,) (0,1) (-1,) None}\
+*np.fft.{one:fftn ifftn rfftn irfftn}({a:  small}{axes=one:(0,) (0,1) (-1,) None}\
 {norm=word:ortho forward}{out=out})
-np.fft.{one:fftshift ifftshift}({a}{axes=axes})
+np.fft.{one:fftshift ifftshift}({a:  small}{axes=axes})
 """
 
 
