@@ -21,7 +21,7 @@ test-rust: build
 	cargo test --locked --profile $(CARGO_PROFILE) --workspace
 
 # What small arrays would go another way for, through NumPy or at once.
-LAZY := fft functions indexing linalg programs sorting
+LAZY := calls fft functions indexing linalg programs sorting
 
 test-python: build .venv-openmpi/ready
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) --workspace --examples
@@ -31,7 +31,7 @@ test-python: build .venv-openmpi/ready
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=refused $(BIN)/python -m pytest tests/array/test_programs.py
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/array/test_programs.py
 	# And with nothing so small that the operations of an expression are not put together.
-	DAPPLED_TOGETHER=1 $(BIN)/python -m pytest tests/array/test_programs.py tests/array/test_signals.py tests/array/test_quick.py
+	DAPPLED_TOGETHER=1 $(BIN)/python -m pytest tests/array/test_programs.py tests/array/test_signals.py tests/array/test_quick.py tests/array/test_calls.py
 	$(BIN)/python -m mypy
 	$(BIN)/stubtest dappled._core
 

@@ -50,9 +50,7 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
         shape = numpy.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
         return NotImplemented
-    if all(array.shape == shape for array in arrays):
-        return arrays
-    return tuple(_repeated(array, shape) for array in arrays)
+    return tuple(array if array.shape == shape else _repeated(array, shape) for array in arrays)
 
 
 def _repeated(array: Any, shape: tuple[int, ...]) -> Any:

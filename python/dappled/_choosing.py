@@ -69,7 +69,9 @@ def _is_plain(dst: Any, src: Any, casting: str) -> bool:
     """Whether all of `src` can be cast without a word, by its dtype alone."""
     if type(src) in _SCALARS and casting in _LENIENT:
         kinds = NATIVE_KINDS if casting == "unsafe" else "fc"
-        return type(src) is not complex and dst.dtype.kind in kinds
+        # A whole number is made of any float by a cast, but of few by Python.
+        whole = type(src) is float and dst.dtype.kind in "iu"
+        return type(src) is not complex and dst.dtype.kind in kinds and not whole
     if not isinstance(src, ndarray | numpy.ndarray | numpy.generic):
         return False
     return fits(src.shape, dst.shape) and (
@@ -107,6 +109,9 @@ def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
     """By scaling, as NumPy does; whole numbers and complex ones NumPy does on the pieces."""
     if type(decimals) is not int or (out is not None and not in_pieces(out)):
         return NotImplemented
+    if out is not None and self.dtype.kind in "iu" and out.shape == self.shape:
+        # NumPy does not write all that it makes.
+        numpy.round(numpy.empty(0, self.dtype), decimals, numpy.empty(0, out.dtype))
     return into(_round(self, decimals), out)
 
 
@@ -149,7 +154,7 @@ def _place(name: str, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     plain = isinstance(a, ndarray) and (axis is None or is_axis(axis))
     if not plain or a.ndim == 0 or (out is not None and not in_pieces(a)):
         return NotImplemented
-    if isinstance(out, ndarray):
+    if isinstance(out, ndarray) and a.size:
         find = getattr(numpy, name)  # which may refuse
         called_by_user(find, few(a), axis, few(out), keepdims=keepdims)
     found = core.arg_reduce(a, name, axis, keepdims is True)

@@ -68,7 +68,8 @@ def _count_on_ranks(x: Any, weights: Any, minlength: int) -> Any:
     if weights is None:
         return summed(numpy.bincount(piece, None, length))
     counts = numpy.bincount(piece, _rows.rows(asarray(weights)), length)
-    return summed(counts.astype(float, copy=False))  # of none NumPy gives whole numbers
+    with numpy.errstate(all="ignore"):  # NumPy looks at no signals; of none it gives whole numbers
+        return summed(counts.astype(float, copy=False))
 
 
 def _extent(own: Callable[[Any], Any], piece: Any) -> Any:

@@ -259,7 +259,7 @@ def arange(*args: Any, dtype: Any = None, device: Any = None) -> Any:
     blocks = core.blocks((length,), kind.itemsize)
     if blocks is None or kind.kind not in "iufc" or kind.char in "gG":
         return NotImplemented
-    values = numpy.array([start, start + step]).astype(kind)
+    values = numpy.array([start, start + step if length > 1 else start], kind)
     own = blocks.local_shape(core.rank())[0]
     first = blocks.global_index(core.rank(), (0,))[0] if own else 0
     return core.from_piece(blocks, _steps(values, numpy.arange(first, first + own)), True)

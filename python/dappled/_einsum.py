@@ -43,13 +43,17 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         return NotImplemented  # lengths that do not fit
     arrays, labels = map(list, zip(*filter(None, seen), strict=True))
     if kwargs or out is not None:
-        asked = called_by_user(_asked, f"{subscripts}->{result}", arrays, out, optimize, kwargs)
+        seen_as = f"{','.join(labels)}->{result}"
+        asked = called_by_user(_asked, seen_as, arrays, out, optimize, kwargs)
         if not is_native(asked):
             return NotImplemented
         arrays = [array.astype(asked, copy=False) for array in arrays]
-    if len(arrays) == 1:
-        return into(_of_one(arrays[0], labels[0], result), out, casts=True)
-    return into(_of_many(arrays, labels, result, sizes), out, casts=True)
+    with numpy.errstate(all="ignore"):  # NumPy's looks at no signals
+        if len(arrays) == 1:
+            made = _of_one(arrays[0], labels[0], result)
+        else:
+            made = _of_many(arrays, labels, result, sizes)
+        return into(made, out, casts=True)
 
 
 def _asked(

@@ -77,27 +77,27 @@ def _read(base: Any, key: Any) -> Any:
 def write(base: Any, key: Any, value: Any) -> None:
     """Writes values, as often as they are needed, over elements of an array in pieces."""
     count = key.size if _is_array(key) else numpy.size(shadow(base).flat[key])
-    several = _is_array(key) or isinstance(key, slice)
     is_row = base.flags.c_contiguous
     row = base.reshape(-1, copy=not is_row)
-    if not isinstance(value, ndarray):
-        value = core.wrap(_taken(value, base.dtype, several))
-    if value.ndim and value.size and several:
-        value = numpy.resize(value, count)
-        key = key.reshape(-1) if _is_array(key) else key
-    row[key] = value if several else value.reshape(-1)[0]
+    if _is_array(key) or isinstance(key, slice):
+        value = value if isinstance(value, ndarray) else core.wrap(numpy.asarray(value, base.dtype))
+        if not value.size:  # nothing is written, wherever
+            return
+        value = numpy.resize(value, count) if value.ndim else value
+        row[key.reshape(-1) if _is_array(key) else key] = value
+    else:
+        row[key] = _taken(value, base.dtype)
     if not is_row:
         base[...] = row.reshape(base.shape)
 
 
-def _taken(value: Any, dtype: Any, several: bool) -> Any:
-    """A value in a dtype; what a single element does not take NumPy refuses in its own way."""
-    try:
-        return numpy.asarray(value, dtype)
-    except Exception as error:
-        if several:
-            raise
-        raise ValueError("Error setting single item of array.") from error
+def _taken(value: Any, dtype: Any) -> Any:
+    """A value as a single element; what that does not take NumPy refuses in its own way."""
+    if isinstance(value, ndarray) and value.size != 1:
+        raise ValueError("Error setting single item of array.")
+    element = numpy.zeros(1, dtype)
+    element.flat[0] = core.unwrap(value) if isinstance(value, ndarray) else value
+    return element[0]
 
 
 class flatiter(Proxy):  # the name is NumPy's

@@ -42,7 +42,8 @@ def reduced(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     def fold(part: Any, where: Any = True) -> Any:
         return ufunc.reduce(part, axis=tuple(axes), keepdims=keepdims, where=where, **named)
 
-    like = fold(numpy.zeros((1,) * array.ndim, array.dtype))
+    with numpy.errstate(all="ignore"):  # it is asked for the dtype alone
+        like = fold(numpy.zeros((1,) * array.ndim, array.dtype))
     if not hasattr(like, "dtype"):  # an object, which is of no use elsewhere
         return NotImplemented
     if len(axes) < array.ndim and is_moved(like.dtype):

@@ -84,7 +84,7 @@ def setitem(array: Any, key: Any, value: Any) -> Any:
 def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     """`ufunc.at`; NotImplemented if NumPy has to see all."""
     keys = key if type(key) is tuple else (key,)
-    if in_pieces(array) and len(values) == ufunc.nin - 1:
+    if isinstance(array, ndarray) and core.ranks() > 1 and len(values) == ufunc.nin - 1:
         _check_loop(ufunc, array, values)
     if in_pieces(array) and all(map(is_basic, keys)):
         dots = () if any(one is ... for one in keys) else (...,)  # a view, also of one element
@@ -97,9 +97,13 @@ def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
         return NotImplemented
     if not values:
         return _changed(parsed, None, lambda piece, numbers, _: _agreed_at(ufunc, piece, numbers))
+    value = asarray(values[0])
+    axes = len(parsed.shape) + parsed.part.ndim - len(parsed.numbers)
     try:
-        value = _fitted(parsed, asarray(values[0]))
+        value = _fitted(parsed, value) if value.ndim <= axes else None
     except ValueError:
+        value = None
+    if value is None:  # which NumPy refuses, also where there are axes of length 1 too many
         return NotImplemented
     return _changed(parsed, value, functools.partial(_agreed_at, ufunc))
 

@@ -150,9 +150,13 @@ def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
     shape = new_shape[0] if len(new_shape) == 1 else new_shape
     if shape is None:
         return
+    if numpy.min(shape, initial=0) < 0:
+        raise ValueError("negative dimensions not allowed")
+    if not (self.flags.c_contiguous or self.flags.f_contiguous):
+        raise ValueError("resize only works on single-segment arrays")
     try:
         self.shape = shape
-    except ValueError:
+    except (AttributeError, ValueError):
         raise ValueError("cannot resize this array: it does not own its data") from None
 
 

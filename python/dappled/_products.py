@@ -157,12 +157,13 @@ def _vecdot(a: Any, b: Any) -> Any:
 
 
 def _matvec(a: Any, b: Any) -> Any:
-    made = matmul(a, b[..., None]) if b.ndim else NotImplemented
+    fits = b.ndim and a.ndim > 1 and a.shape[-1] == b.shape[-1]
+    made = matmul(a, b[..., None]) if fits else NotImplemented
     return made if made is NotImplemented else made[..., 0].copy()
 
 
 def _vecmat(a: Any, b: Any) -> Any:
-    if not a.ndim:
+    if not a.ndim or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
         return NotImplemented
     made = matmul(numpy.conjugate(a)[..., None, :] if a.dtype.kind == "c" else a[..., None, :], b)
     return made if made is NotImplemented else made[..., 0, :].copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -32,7 +33,8 @@ def ordering(function: Function, otherwise: Function, module: str) -> Function:
         weights = kwargs.get("p", given[3] if len(given) > 3 else None)
         if function.__name__ == "choice" and in_pieces(weights):
             found = weighed(theirs, *given, **kwargs)
-        if arrange is _permutation and given and _is_nothing(given[0]) and not kwargs:
+        plain = kwargs in ({}, {"axis": 0}, {"axis": -1})
+        if arrange is _permutation and given and _is_nothing(given[0]) and plain:
             found = given[0].copy()  # NumPy would write where it may only read
         kept = arrange is _shuffle and given and not getattr(given[0], "_writeable", True)
         placed = arrange is not _choice
@@ -54,8 +56,9 @@ def _is_ordered(
     axis = 0 if axis is None else axis
     if not in_pieces(array) or len(given) > 3 or not isinstance(axis, int):
         return False
-    several = array.ndim > 1 and isinstance(generator, numpy.random.RandomState)
-    return -array.ndim <= axis < array.ndim and not (several and "size" in options)
+    # The old generator chooses from one row alone.
+    of_row = not placed and isinstance(generator, numpy.random.RandomState)
+    return -array.ndim <= axis < array.ndim and (array.ndim == 1 or not of_row)
 
 
 def _is_nothing(array: Any) -> bool:
@@ -84,6 +87,9 @@ def _choice(generator: Any, a: Any, *args: Any, axis: int = 0, **kwargs: Any) ->
 
 def _permuted(generator: Any, x: Any, axis: Any = None, *, out: Any = None) -> Any:
     """Each line in an order of its own; all elements in one, if no axis is said."""
+    if axis is None and out is None and _is_in_columns(x):  # NumPy's order is that of memory
+        made = _permuted(generator, x.T.copy())
+        return made if made is NotImplemented else made.T
     if not (x if out is None else out).flags.c_contiguous or not _is_held(x, out):
         return NotImplemented
     if not x.size:
@@ -99,6 +105,12 @@ def _permuted(generator: Any, x: Any, axis: Any = None, *, out: Any = None) -> A
         return made if axis is None else made.copy()
     out[...] = made
     return out
+
+
+def _is_in_columns(x: Any) -> bool:
+    """Whether a copy in the order of an array's memory is in Fortran's, and not in C's."""
+    steps = [abs(step) for step, length in zip(x.strides, x.shape, strict=True) if length > 1]
+    return x.size > 1 and len(steps) > 1 and all(map(operator.lt, steps, steps[1:]))
 
 
 def _is_held(x: Any, out: Any) -> bool:

@@ -26,7 +26,7 @@ from dappled._ufuncs import OURS, array_ufunc, call, called
 
 __all__ = ["OURS", "array_ufunc", "asked", "attribute", "call", "canonical", "getitem", "in_place"]
 __all__ += ["is_asked", "is_far_operand", "is_for_library", "item", "method", "set_attribute"]
-__all__ += ["setitem", "ufunc"]
+__all__ += ["no_imaginary_part", "setitem", "ufunc"]
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -178,14 +178,22 @@ def attribute(array: Any, name: str) -> Any:
 
 
 def set_attribute(array: Any, name: str, value: Any) -> None:
-    """`a.real = …` or `a.imag = …`, of an array that is not native."""
+    """`a.real = …` or `a.imag = …`: NumPy makes an array of a number, which is then cast."""
     if array._held is not None:
         crossing = Crossing(f"ndarray.{name}")
         setattr(array._held, name, crossing.over(value))
     elif name == "imag" and array.dtype.kind != "c":
         raise TypeError("array does not have imaginary part to set")
     else:
-        attribute(array, name)[...] = value
+        taken = value if isinstance(value, ndarray) else numpy.asarray(value)
+        getattr(array, name)[...] = taken
+
+
+def no_imaginary_part(array: Any) -> Any:
+    """`a.imag` of real numbers: zeros in their order, which may not be written."""
+    zeros = numpy.zeros_like(array, order="A")
+    zeros._writeable = False
+    return zeros
 
 
 def item(array: Any, args: tuple[Any, ...]) -> Any:

@@ -299,7 +299,7 @@ argpartition = native(numpy.argpartition)(_argpartition)
 @native(numpy.lexsort)
 def lexsort(keys: Any, axis: Any = -1) -> Any:
     if in_pieces(keys) and keys.ndim == 1:  # keys of one element each: their order is no order
-        return numpy.lexsort(numpy.zeros(1), axis)
+        return numpy.lexsort(numpy.zeros(min(len(keys), 1)), axis)
     given = list(keys)
     ours = any(map(in_pieces, given)) if core.ranks() > 1 else any(map(is_large, given))
     if not ours:

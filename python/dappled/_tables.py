@@ -99,8 +99,8 @@ REBOUND = _words(
     column_stack copy corrcoef cov cross cumprod cumsum cumulative_prod
     cumulative_sum delete diag diagonal diff dsplit dstack ediff1d expand_dims fft.fftshift
     fft.ifftshift fix flip fliplr flipud full_like gradient hsplit hstack imag
-    insert isclose iscomplex isneginf isposinf isreal kron linalg.matrix_norm
-    linalg.multi_dot linalg.vector_norm matrix_transpose max meshgrid min moveaxis nan_to_num
+    insert isclose iscomplex isneginf isposinf isreal ix_ kron
+    linalg.matrix_transpose linalg.multi_dot matrix_transpose max meshgrid min moveaxis nan_to_num
     nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar
     ones_like outer permute_dims piecewise polyval prod ptp ravel real real_if_close require
     reshape resize roll rollaxis rot90 round select sinc split squeeze stack std sum swapaxes
@@ -114,9 +114,9 @@ REBOUND_ON_RANKS = _words(
     """
     asarray_chkfinite astype bartlett blackman diag_indices diag_indices_from diagflat extract
     fft.fftfreq fft.rfftfreq fill_diagonal flatnonzero geomspace hamming hanning histogram2d
-    histogram_bin_edges indices intersect1d isin ix_ kaiser linalg.cond linalg.cross
+    histogram_bin_edges indices intersect1d isin kaiser linalg.cond linalg.cross
     linalg.diagonal linalg.matmul linalg.matrix_power linalg.matrix_rank
-    linalg.matrix_transpose linalg.outer
+    linalg.outer
     linalg.tensordot linalg.tensorinv linalg.trace linalg.vecdot
     linspace logspace mask_indices nanargmax nanargmin nanpercentile nanquantile pad
     polyfit polynomial.chebyshev.chebval polynomial.chebyshev.chebval2d
@@ -194,7 +194,7 @@ CREATING = _words(
 )
 
 # The same, but where a method of a scalar of NumPy's makes the result, an array of NumPy's.
-REWRAPPED = _words("linalg.norm mean")
+REWRAPPED = _words("linalg.matrix_norm linalg.norm linalg.vector_norm mean")
 
 # NumPy's classes whose objects make or take arrays: by a proxy they make and take ours.
 PROXIED = _words(

@@ -229,6 +229,12 @@ def _dtype(value: Any) -> Any:
 
 
 def _choose_into(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    try:
+        shape = numpy.broadcast_shapes(*map(numpy.shape, (a, *choices)))
+    except ValueError:
+        return NotImplemented
+    if out is not None and numpy.shape(out) != shape:  # which NumPy sees before any value
+        return NotImplemented
     return into(_choose(a, choices, mode), out, casts=True)
 
 

@@ -166,11 +166,11 @@ def _check_where(function: Any, method: str, args: tuple[Any, ...], kwargs: dict
 
 
 def _shadow(value: Any) -> Any:
-    """Something of the same shape and dtype that has one element in memory."""
+    """Something of the same shape and dtype with one element in memory, which may be written."""
     if isinstance(value, tuple):
         return tuple(map(_shadow, value))
     if not hasattr(value, "shape") or not value.ndim:
-        return core.unwrap(value) if isinstance(value, core.ndarray) else value
+        return numpy.array(core.unwrap(value)) if isinstance(value, core.ndarray) else value
     one = numpy.zeros((), value.dtype)
     return numpy.lib.stride_tricks.as_strided(one, value.shape, (0,) * value.ndim)
 
@@ -209,7 +209,12 @@ def _parted(
 ) -> Any:
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     kind = _folded_in(function, array, dtype, target)
-    return _written(parted(function, array, indices, axis, kind), target)
+    try:
+        return _written(parted(function, array, indices, axis, kind), target)
+    except TypeError:
+        if target is None:
+            raise
+        return NotImplemented  # for an `out` NumPy folds also in what it can't be asked for
 
 
 def _written(made: Any, target: Any) -> Any:
@@ -282,7 +287,8 @@ def _reduce(
         if result is not None and out is None:
             return result
         if result is not None and _fits(result, out):
-            out[...] = result
+            # A number is cast as its dtype is, not refused as Python's are.
+            out[...] = result if isinstance(result, core.ndarray) else numpy.asarray(result)
             return out
     options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims}
     options |= {"initial": initial, "where": where}

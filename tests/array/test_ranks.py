@@ -29,6 +29,9 @@ STAYING = [(1, "1000"), (3, "4000"), (7, "")]
 if os.environ.get("DAPPLED_TEST_ALL"):
     RUNS = [(ranks, IN_PIECES, "0/1") for ranks in (1, 2, 3, 4, 7)] + [(2, WHOLE, "0/1")]
     STAYING += [(2, ""), (4, "")]
+# Ranks, and how many drawn calls; DAPPLED_TEST_CALLS=20 draws so many times as many.
+CALLS = {2: 800, 3: 600, 4: 300, 7: 100}
+CALLS_TIMES = int(os.environ.get("DAPPLED_TEST_CALLS", "1"))
 needs_mpi = pytest.mark.skipif(not MPIEXEC.exists(), reason="no mpiexec beside python")
 
 
@@ -55,6 +58,15 @@ def test_programs_do_what_numpy_does(ranks, whole_below, part):
     done = on_ranks(ranks, str(PROGRAM), part, whole_below=whole_below)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
     assert " 0 differences" in done.stdout
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", CALLS)
+def test_drawn_calls(ranks):
+    """Each number of ranks has calls of its own."""
+    numbers = [ranks * 1_000_000, ranks * 1_000_000 + CALLS[ranks] * CALLS_TIMES]
+    done = on_ranks(ranks, str(PROGRAM.parent / "calls_on_ranks.py"), *map(str, numbers))
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
 
 
 @needs_mpi

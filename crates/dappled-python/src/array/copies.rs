@@ -2,8 +2,8 @@
 
 use dappled::graph::{Array, Beside, Fresh, Own, cast_in_c_order, quick_alike};
 use dappled::view;
-use dappled_kernels::{Axes, Casting, Kind, Op, Scalar, View, can_cast};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use dappled_kernels::{Axes, Casting, Kind, Op, View, can_cast};
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
@@ -154,10 +154,7 @@ impl NdArray {
 
     #[setter]
     fn set_real<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        match slf.get().array() {
-            Some(_) => slf.getattr("real")?.set_item(PyEllipsis::get(slf.py()), value),
-            None => set_part(slf, "real", value),
-        }
+        set_part(slf, "real", value)
     }
 
     /// The imaginary part: a view, or zeros that may not be written.
@@ -169,25 +166,14 @@ impl NdArray {
                 let half = array.dtype().itemsize() / 2;
                 NdArray::view_of(slf, part_of_complex(array.view(), half))
             }
-            Some(array) => {
-                let zero = Scalar::from_bytes(array.dtype(), &[0; 16][..array.dtype().itemsize()]);
-                let zeros = owned(py, Array::filled(array.session(), array.shape(), zero))?;
-                zeros.setattr("_writeable", false)?;
-                Ok(zeros)
-            }
+            Some(_) => slow::function(py, "no_imaginary_part")?.call1((slf,)),
             None => slow::function(py, "attribute")?.call1((slf, "imag")),
         }
     }
 
     #[setter]
     fn set_imag<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        match slf.get().array() {
-            Some(array) if array.dtype().kind() == Kind::Complex => {
-                slf.getattr("imag")?.set_item(PyEllipsis::get(slf.py()), value)
-            }
-            Some(_) => Err(PyTypeError::new_err("array does not have imaginary part to set")),
-            None => set_part(slf, "imag", value),
-        }
+        set_part(slf, "imag", value)
     }
 }
 

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use dappled_kernels::{DType, View};
-use dappled_protocol::{AxisSpec, Distribution};
 
 use super::evaluate::{gathered, laid_out, value, write};
 use super::items::in_bytes;
@@ -104,10 +103,7 @@ fn of_dtype(
         return Ok(None);
     }
     let Layout::Split(split) = &node.layout else { return Ok(None) };
-    let Some(distribution) = with_axis(&split.distribution, ratio as u64) else {
-        let layout = session.split_layout(node.base.dtype, &node.base.shape);
-        return of_dtype(session, &moved(session, node, layout)?, dtype);
-    };
+    let distribution = split.distribution.with_trailing(ratio as u64);
     let shape: Vec<usize> = node.base.shape.iter().copied().chain([ratio]).collect();
     let mut local = View { dtype, ..split.local.clone() };
     local.shape.push(ratio);
@@ -115,13 +111,6 @@ fn of_dtype(
     let layout = Layout::Split(Arc::new(Split { distribution, local }));
     let state = State::Stored(value(session, node)?);
     Ok(Some(Node::new(session, View::c_order(dtype, &shape), layout, state)))
-}
-
-/// The same with one more axis, undistributed.
-fn with_axis(distribution: &Distribution, size: u64) -> Option<Distribution> {
-    let mut spec = distribution.to_spec()?;
-    spec.axes.push(AxisSpec { size, kind: Some('n'), ..AxisSpec::default() });
-    spec.build().ok()
 }
 
 impl Array {

@@ -63,6 +63,15 @@ impl Array {
         if self.view().is_empty() {
             return Ok(());
         }
+        if let Some(axis) = repeated(self.view()) {
+            // All of it is written to one place, where the last stays.
+            let last = |view: &View| view.region(axis, view.shape[axis] - 1, 1, 1);
+            let arg = match arg {
+                Arg::Part(node, view) => Arg::Part(node, last(&view)),
+                scalar => scalar,
+            };
+            return self.with_view(last(self.view())).store(arg, 0, waits);
+        }
         let node = self.versions.current();
         if !node.layout.is_whole() && through(self.view(), &node.base).is_none() {
             return match in_bytes(&node, self.view()) {
@@ -174,6 +183,11 @@ impl Array {
         let base = View::c_order(dtype, self.shape());
         Ok(Array::over(session, laid_out(session, &arg, base, layout)?))
     }
+}
+
+/// An axis along which a view stays where it is.
+fn repeated(view: &View) -> Option<usize> {
+    view.shape.iter().zip(&view.strides).position(|(&length, &stride)| length > 1 && stride == 0)
 }
 
 /// A value's view, repeated to the target's shape. Leading axes of length 1 are dropped, as in
