@@ -107,7 +107,9 @@ def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
     """By scaling, as NumPy does; whole numbers and complex ones NumPy does on the pieces."""
     if type(decimals) is not int or (out is not None and not in_pieces(out)):
         return NotImplemented
-    return into(_round(self, decimals), out)
+    # NumPy's lies in C order, unless all of it lies in F order.
+    own = self if out is not None or decimals == 0 or not in_pieces(self) else self.copy("A")
+    return into(_round(own, decimals), out)
 
 
 def _round(self: Any, decimals: int) -> Any:
