@@ -12,7 +12,7 @@ from dappled._array import core, ndarray
 from dappled._crossing import Crossing
 from dappled._fallback import gathered
 from dappled._foreign import asks, is_asked, is_for_library
-from dappled._tables import DESCRIBING
+from dappled._tables import DESCRIBING, VIEWS
 
 
 def _array_function(
@@ -49,7 +49,8 @@ def _items(value: Any) -> list[Any]:
 
 def _theirs(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """NumPy's function on NumPy's arrays; only what was written into is ours."""
-    crossing = Crossing(f"numpy.{func.__name__}", writeable=True)
+    lends = func.__name__ in VIEWS
+    crossing = Crossing(f"numpy.{func.__name__}", writeable=True, lends=lends)
     over = {name: crossing.over(value, name == "out") for name, value in kwargs.items()}
     result = func(*map(crossing.over, args), **over)
     crossing.write_back()

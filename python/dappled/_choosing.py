@@ -112,7 +112,9 @@ def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
     if out is not None and self.dtype.kind in "iu" and out.shape == self.shape:
         # NumPy does not write all that it makes.
         numpy.round(numpy.empty(0, self.dtype), decimals, numpy.empty(0, out.dtype))
-    return into(_round(self, decimals), out)
+    # NumPy's lies in C order, unless all of it lies in F order.
+    own = self if out is not None or decimals == 0 or not in_pieces(self) else self.copy("A")
+    return into(_round(own, decimals), out)
 
 
 def _round(self: Any, decimals: int) -> Any:

@@ -20,6 +20,7 @@ from dappled._array import core, is_gathered, ndarray, wrapped
 from dappled._comm import together
 from dappled._config import note_gather
 from dappled._foreign import as_ours, is_only_made, takes_part
+from dappled._lending import lent
 from dappled._tables import PROXIED
 
 # What a list may be full of without being searched for arrays.
@@ -51,11 +52,12 @@ def proxy_of(kind: Any) -> type[Proxy] | None:
 class Crossing:
     """What one call has handed over."""
 
-    __slots__ = ("_function", "_ours", "_theirs", "_writeable", "_written")
+    __slots__ = ("_function", "_lends", "_ours", "_theirs", "_writeable", "_written")
 
-    def __init__(self, function: str, writeable: bool = False) -> None:
+    def __init__(self, function: str, writeable: bool = False, lends: bool = False) -> None:
         self._function = function
         self._writeable = writeable
+        self._lends = lends  # to a library, which may write what it is given
         self._theirs: dict[int, Any] = {}  # by the id of our array
         self._ours: dict[int, tuple[Any, Any]] = {}  # by the id of theirs, which is kept alive
         self._written: list[Any] = []
@@ -114,6 +116,8 @@ class Crossing:
         if written and array._held is None and (gathered or core.ranks() > 1):
             self._written.append(array)
             theirs = _to_be_written(theirs, array, gathered)
+        elif gathered and self._lends:
+            theirs = lent(array, theirs)
         return self._pair(array, theirs)
 
     def _array_back(self, value: Any, alone: bool) -> Any:

@@ -10,6 +10,7 @@ import numpy
 from dappled._array import core, is_gathered, wrapped
 from dappled._comm import together
 from dappled._config import note_gather
+from dappled._lending import lent
 from dappled._tables import GATHERED
 
 
@@ -56,9 +57,15 @@ def _array(self: Any, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
     if is_gathered(self):
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
-        together("numpy.asarray")
-        note_gather("numpy.asarray")
+        return numpy.array(_gathered(self, copy), dtype=dtype, copy=None)
     return numpy.array(core.unwrap(self, writeable=True), dtype=dtype, copy=copy)
+
+
+def _gathered(array: Any, copy: bool | None = None) -> Any:
+    together("numpy.asarray")
+    note_gather("numpy.asarray")
+    values = core.unwrap(array, writeable=True)
+    return values if copy else lent(array, values)
 
 
 def _interface(self: Any) -> dict[str, Any]:
@@ -70,7 +77,7 @@ def _interface(self: Any) -> dict[str, Any]:
     if self.dtype.kind not in "biufcSU" or not self.dtype.isnative:
         raise AttributeError("__array_interface__")
     if is_gathered(self):
-        values = _array(self)
+        values = _gathered(self)
         own = {"data": memoryview(values), "strides": values.strides}
         return {**values.__array_interface__, **own}
     values = core.unwrap(self, writeable=True)

@@ -1,7 +1,8 @@
 """Files: on several ranks, arrays in pieces are read and written in pieces.
 
 Named files of raw elements and `.npy` are read and written by all ranks at once. What is whole on
-every rank each rank writes for itself.
+every rank each rank writes for itself, as names and disks may be its own; but when all are there,
+and none goes on before all have: one that is late would write what it has over what came later.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy
 from numpy.lib import format as npy
 
 from dappled._array import is_moved
+from dappled._comm import is_local
 from dappled._fallback import gathered
 from dappled._native import native
 from dappled._parts import (
@@ -37,8 +39,16 @@ def each(function: Callable[..., Any], file: Any, suffix: str, *args: Any, **kwa
     """A function that writes a file of what every rank has, on each of them."""
     if not is_path(file):
         return gathered(function)(file, *args, **kwargs)
-    with replaced(suffixed(file, suffix)) as temporary:
-        return gathered(function)(temporary, *args, **kwargs)
+
+    def put() -> None:
+        with replaced(suffixed(file, suffix)) as temporary:
+            gathered(function)(temporary, *args, **kwargs)
+
+    if is_local():
+        return put()
+    guard = Guard(everywhere=True)
+    guard.do(put)
+    return guard.end()
 
 
 def suffixed(file: Any, suffix: str) -> str:

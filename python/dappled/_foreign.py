@@ -61,9 +61,25 @@ _ON_THE_WAY = ("dappled", "numpy")
 
 def is_for_library(level: int = 1) -> bool:
     """Whether who asks, from so many frames above, is a library that goes on in compiled code."""
-    frame: Any = sys._getframe(level)
+    return _is_library(_asking(sys._getframe(level)))
+
+
+def library_frame() -> Any:
+    """The function of such a library that a program called, on the way to who asks; or None."""
+    found, frame = None, _asking(sys._getframe(1))
+    while _is_library(frame):
+        found, frame = frame, _asking(frame.f_back)
+    return found
+
+
+def _asking(frame: Any) -> Any:
+    """The innermost frame from one on that is not on the way to NumPy's functions and ours."""
     while frame and _package(frame) in _ON_THE_WAY:
         frame = frame.f_back
+    return frame
+
+
+def _is_library(frame: Any) -> bool:
     return frame is not None and _package(frame) in _COMPILED
 
 

@@ -16,14 +16,17 @@ from dappled._array import core
 from dappled._fourier import Step, resized, transformed
 from dappled._fourier_line import by_lines
 from dappled._fourier_rows import in_columns, is_in_rows
+from dappled._order import memory_order, turned
 from dappled.protocol import Distribution
 
 
 def spread(array: Any, steps: list[Step]) -> Any:
-    """The transform of an array in pieces."""
-    for phase in _phases(steps):
+    """The transform of an array in pieces, its axes as they lie in memory."""
+    axes = memory_order(array, array.ndim, "K")
+    array = array.transpose(axes)
+    for phase in _phases([step._replace(axis=axes.index(step.axis)) for step in steps]):
         array = _in_any_order(array, phase)
-    return array
+    return turned(array, axes)
 
 
 def _phases(steps: list[Step]) -> Iterator[list[Step]]:

@@ -12,6 +12,7 @@ from dappled._array import core, ndarray
 from dappled._array import empty as empty_array
 from dappled._creation import arange, asarray
 from dappled._native import native
+from dappled._order import common_order, turned
 from dappled._piecewise import in_pieces
 
 
@@ -103,13 +104,14 @@ def _joined_shape(arrays: list[Any], axis: Any) -> tuple[int, ...] | None:
 
 
 def _room(arrays: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
-    """A new array, in the memory order that all of them have, else in C order."""
+    """A new array, in the memory order that they have."""
     kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*_dtypes(arrays))
     if kind.itemsize == 0:  # a text whose length depends on the values
         return None
-    columns = all(array.flags.f_contiguous and not array.flags.c_contiguous for array in arrays)
-    here = core.unwritten(shape, kind) if core.ranks() == 1 and not columns else None
-    return empty_array(shape, kind, "F" if columns else "C") if here is None else here
+    axes = common_order(arrays, shape)
+    lies = tuple(shape[axis] for axis in axes)
+    here = core.unwritten(lies, kind) if core.ranks() == 1 else None
+    return turned(empty_array(lies, kind, "C") if here is None else here, axes)
 
 
 def _fits(arrays: list[Any], made: Any, shape: tuple[int, ...], casting: Any) -> bool:

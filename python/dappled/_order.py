@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 
 def memory_order(array: Any, ndim: int, order: Any) -> list[int]:
     """The axes of a new array like another, from the longest stride to the shortest."""
@@ -20,3 +22,29 @@ def turned(made: Any, axes: list[int]) -> Any:
     """A new array whose axes are these of the one that is wanted."""
     back = sorted(range(len(axes)), key=axes.__getitem__)
     return made if back == axes == sorted(axes) else made.transpose(back)._owner()
+
+
+def common_order(arrays: list[Any], shape: tuple[int, ...]) -> list[int]:
+    """The axes of what NumPy computes of several arrays, element by element: its iterator knows,
+    and looks at strides alone.
+    """
+    axes = list(range(len(shape)))
+    if 0 in shape or all(array.flags.c_contiguous for array in arrays):
+        return axes
+    few = [_few(array) for array in arrays]
+    made = numpy.nditer([*few, None]).operands[-1]
+    return sorted(axes, key=lambda axis: -made.strides[axis])
+
+
+def _few(array: Any) -> Any:
+    """Two elements along each axis, with the strides of an array; they are not there."""
+    lengths = zip(array.strides, array.shape, strict=True)
+    strides = [stride if length > 1 else 0 for stride, length in lengths]
+    return numpy.lib.stride_tricks.as_strided(numpy.zeros(1, "u1"), (2,) * array.ndim, strides)
+
+
+def in_order(array: Any, axes: list[int]) -> Any:
+    """An array with its axes in another order, with all that it is repeated along."""
+    if axes == sorted(axes):
+        return array
+    return array.reshape((1,) * (len(axes) - array.ndim) + array.shape).transpose(axes)

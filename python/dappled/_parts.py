@@ -35,8 +35,8 @@ def write(path: Any, head: bytes, array: Any) -> None:
 
     Returns when the file is complete; what fails on one rank is raised on all.
     """
-    together("writing a file")
     row = array.reshape(-1)
+    guard = Guard(everywhere=True)
 
     def make() -> None:
         if core.rank() == 0:
@@ -45,7 +45,6 @@ def write(path: Any, head: bytes, array: Any) -> None:
                 file.truncate(len(head) + row.nbytes)
 
     agreed(make)
-    guard = Guard(everywhere=True)
     for first, values in _own_runs(row):
         guard.do(_write_at, path, len(head) + first * row.itemsize, values)
     guard.end()
@@ -116,9 +115,14 @@ def everywhere(array: Any) -> Iterator[Any]:
 
 
 class Guard:
-    """What the first rank does while all go the same way: an error waits until they have."""
+    """What the first rank does while all go the same way: an error waits until they have.
+
+    It begins when every rank is here: one that is late may still read what stands in the file.
+    """
 
     def __init__(self, everywhere: bool = False) -> None:
+        together("writing a file")
+        core.gather("writing a file, which one rank alone does in dappled.local()", b"")
         self._acts = everywhere or core.rank() == 0
         self._error: Exception | None = None
 
@@ -142,10 +146,7 @@ class Guard:
 
 @contextlib.contextmanager
 def replaced(path: Any) -> Iterator[str]:
-    """A name under which a rank writes a file that others write as well: who reads sees all of it.
-
-    What is whole every rank writes for itself, without a message.
-    """
+    """A name under which a rank writes a file that others write as well: it is there as a whole."""
     path = os.path.realpath(os.fsdecode(path))
     if os.path.exists(path) and not os.path.isfile(path):
         yield path

@@ -18,10 +18,12 @@ import numpy
 from dappled._array import core, is_gathered, is_moved, ndarray
 from dappled._comm import together
 from dappled._line import called_by_user
+from dappled._order import common_order, in_order, turned
 
 # Keyword arguments that say how an element is computed, and nothing of other arrays.
 _PLAIN = {"casting", "dtype", "sig", "signature", "subok"}
 _SCALARS = (bool, int, float, complex, numpy.generic)
+_ARRAYS = (ndarray, numpy.ndarray)
 
 
 def piecewise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -35,7 +37,7 @@ def piecewise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return NotImplemented
     arrays = {} if where is True else {"where": where}
     if out is None:
-        return applied(function, args, named, arrays)
+        return applied(function, args, named, arrays, keeps=True)
     if type(out) is tuple:
         several = len(out) == function.nout and where is True
         return _into_each(applied(function, args, named), out, named) if several else NotImplemented
@@ -72,10 +74,12 @@ def applied(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     named: dict[str, Any] | None = None,
+    keeps: bool = False,
 ) -> Any:
     """An element-wise function on our arrays, piece by piece; NotImplemented if it can't be.
 
-    `named` are arrays, too; of what is written each rank has a copy of its part.
+    `named` are arrays, too; of what is written each rank has a copy of its part. It may keep the
+    order of the axes in memory, as ufuncs do.
     """
     together(getattr(function, "__name__", "vectorize"))
     named = named or {}
@@ -86,10 +90,11 @@ def applied(
     sample = _sample(function, arrays, kwargs, 0, named)
     if not _is_made(sample):
         return NotImplemented
-    parts, blocks = _parts(arrays, shape)
+    axes = _axes(arrays, shape) if keeps else list(range(len(shape)))
+    parts, blocks = _parts(arrays, shape, axes)
     given, more = _divided(parts, named)
     results = agreed(lambda: _alike(called_by_user(function, *given, **kwargs, **more), sample))
-    return _each(lambda piece: joined(blocks, piece), results)
+    return _each(lambda piece: turned(joined(blocks, piece), axes), results)
 
 
 def _divided(parts: list[Any], names: Iterable[str]) -> tuple[list[Any], dict[str, Any]]:
@@ -123,7 +128,8 @@ def measured(
     sample = _sample(function, arrays, kwargs, 1) if sample is None else sample
     if not _is_made(sample):
         return NotImplemented
-    parts, blocks = _parts(arrays, shape)
+    axes = _axes(arrays, shape)
+    parts, blocks = _parts(arrays, shape, axes)
     has_any = all(numpy.size(part) for part in parts)
     own = agreed(lambda: called_by_user(function, *parts, **kwargs) if has_any else None)
     if own is None:
@@ -131,9 +137,10 @@ def measured(
     kinds = pickle.dumps(_each(lambda one: one.dtype, own))
     every = [pickle.loads(sent) for sent in core.gather("a dtype", kinds)]
     if not isinstance(own, tuple):
-        return joined(blocks, own.astype(numpy.result_type(*every)))
+        return turned(joined(blocks, own.astype(numpy.result_type(*every))), axes)
     cast = zip(own, zip(*every, strict=True), strict=True)
-    return tuple(joined(blocks, one.astype(numpy.result_type(*kinds))) for one, kinds in cast)
+    made = (joined(blocks, one.astype(numpy.result_type(*kinds))) for one, kinds in cast)
+    return tuple(turned(one, axes) for one in made)
 
 
 def _each(act: Callable[[Any], Any], results: Any) -> Any:
@@ -150,15 +157,21 @@ def _sample(
         return function(*given, **kwargs, **more)
 
 
-def _parts(arrays: list[Any], shape: tuple[int, ...]) -> tuple[list[Any], Any]:
-    """This rank's part of every array, and the blocks that these are."""
+def _axes(arrays: list[Any], shape: tuple[int, ...]) -> list[int]:
+    """The order in which the axes of a result lie in memory."""
+    return common_order([one for one in arrays if isinstance(one, _ARRAYS)], shape)
+
+
+def _parts(arrays: list[Any], shape: tuple[int, ...], axes: list[int]) -> tuple[list[Any], Any]:
+    """This rank's part of every array with its axes in an order, and the blocks that these are."""
     blocks = None
+    shape = tuple(shape[axis] for axis in axes)
     parts: list[Any] = []
     for value in arrays:
         part = value
-        if isinstance(value, ndarray | numpy.ndarray):
+        if isinstance(value, _ARRAYS):
             whole = value if isinstance(value, ndarray) else core.wrap(value)
-            part, blocks = core.part(whole, shape)
+            part, blocks = core.part(in_order(whole, axes), shape)
         parts.append(part)
     return parts, blocks
 

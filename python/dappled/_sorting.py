@@ -22,6 +22,7 @@ from dappled._folding import along
 from dappled._large import is_large
 from dappled._line import called_by_user
 from dappled._native import native
+from dappled._order import memory_order, turned
 from dappled._piecewise import in_pieces
 from dappled._sampling import bounds, cuts, exchanged
 from dappled._threads import each, plain, scratch, shares, unwritten
@@ -77,10 +78,17 @@ def _sorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
     is_half = row.dtype == numpy.float16
     kind = "stable" if stable or kind in _STABLE or is_half else None
     if row.ndim > 1:
-        return lines(row, at, lambda part, at: numpy.sort(part, at, kind), row.dtype)
+        return _as_it_lies(row, at, lambda part, at: numpy.sort(part, at, kind))
     if core.ranks() > 1:
         return _sample_sorted(row, kind)
     return _merge_sorted(row, kind)
+
+
+def _as_it_lies(array: Any, axis: int, order: Callable[[Any, int], Any]) -> Any:
+    """A copy with each line in an order, its axes as they lie in memory."""
+    axes = memory_order(array, array.ndim, "K")
+    made = lines(array.transpose(axes), axes.index(axis), order, array.dtype)
+    return made if made is NotImplemented else turned(made, axes)
 
 
 def _refused(function: Any, a: Any, **options: Any) -> Any:
@@ -271,8 +279,9 @@ def _parted(function: Any, a: Any, kth: Any, axis: Any, kind: Any, order: Any) -
     if core.ranks() > 1:
         return (_sorted if by_values else _argsorted)(a, axis, None, None)
     which, at = numpy.asarray(kth), range(a.ndim)[operator.index(axis)]
-    kind = a.dtype if by_values else numpy.intp
-    return lines(a, at, lambda part, at: function(part, which, at), kind)
+    if by_values:
+        return _as_it_lies(a, at, lambda part, at: function(part, which, at))
+    return lines(a, at, lambda part, at: function(part, which, at), numpy.intp)
 
 
 def _partition(

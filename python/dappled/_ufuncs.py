@@ -30,7 +30,7 @@ OURS = {ufunc._numpy: ufunc for ufunc in ufuncs.values()}
 def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
     """Calls a ufunc of ours with all that NumPy allows."""
     given, named = _without_none(ufunc, args, kwargs or {})
-    if (len(given), len(named)) != (len(args), len(kwargs or ())):
+    if given is not args or (kwargs and named is not kwargs):
         return ufunc(*given, **named)
     result = _into(ufunc, args, kwargs) if kwargs else NotImplemented
     if result is NotImplemented:
@@ -42,7 +42,7 @@ def _without_none(
     ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments without an `out` that is None, or a `where` that is all, as if nothing had been
-    said; and with an `out` by its name.
+    said; and with an `out` by its name, alone.
     """
     if kwargs.get("out", ...) is None:
         kwargs = {name: value for name, value in kwargs.items() if name != "out"}
@@ -52,6 +52,8 @@ def _without_none(
         args = args[:-1]
     if ufunc.nout == 1 and len(args) == ufunc.nin + 1 and "out" not in kwargs:
         args, kwargs = args[:-1], {**kwargs, "out": args[-1]}
+    if isinstance(out := kwargs.get("out"), tuple) and len(out) == 1 and out[0] is not ...:
+        kwargs = {**kwargs, "out": out[0]}
     return args, kwargs
 
 
@@ -63,7 +65,7 @@ def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NotImplemented
     if out is not ... and not _can_hold(out, ufunc, args, kwargs.get("casting", "same_kind")):
         return NotImplemented
-    if out is not ... and not (_has_room(out, args) and _lies_on(ufunc, args, out)):
+    if out is not ... and not _has_room(out, args):
         return NotImplemented
     try:
         value = ufunc(*args)
@@ -103,14 +105,6 @@ def _has_room(out: Any, args: tuple[Any, ...]) -> bool:
         return bool(numpy.broadcast_shapes(*map(numpy.shape, args), out.shape) == out.shape)
     except ValueError:
         return False
-
-
-def _lies_on(ufunc: Any, args: tuple[Any, ...], out: Any) -> bool:
-    """Whether bits do not depend on where they are written: those of absolute values do, where the
-    memory lies backwards and NumPy takes another loop.
-    """
-    complex_ = ufunc.__name__ == "absolute" and getattr(args[0], "dtype", out.dtype).kind == "c"
-    return not complex_ or all(stride >= 0 for stride in out.strides)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 import dappled as np
 import features_items
+import features_kept
 import features_orders
 import features_piecewise
 import features_places
@@ -15,6 +16,7 @@ FAMILIES = [
     features_places,
     features_items,
     features_orders,
+    features_kept,
 ]
 
 

@@ -4,6 +4,7 @@ import dappled as np
 import numpy
 from features_common import ITEMS, VALUES
 from features_places import whole
+from test_unfused import test_bits_written_in_every_direction as written
 
 
 def test_the_order_of_axes_in_memory_is_kept():
@@ -46,3 +47,8 @@ def test_bins_that_are_no_numbers():
     for bins in ([1, numpy.nan, 3], [numpy.nan, 2, 1], [1, 2, numpy.nan]):
         found = np.digitize(np.asarray([0.0, 1, 2, 5]), np.asarray(bins))
         assert found.tolist() == numpy.digitize([0.0, 1, 2, 5], bins).tolist()
+
+
+def test_bits_of_complex_numbers_wherever_they_are_written():
+    for shape in [(900,), (6, 8), (3, 3000)]:
+        written(shape, "complex64")

@@ -1,7 +1,9 @@
 """Runs on every rank: files as NumPy reads and writes them, with nothing brought together."""
 
 import io
+import itertools
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -150,15 +152,42 @@ def texts():
     yield from same("tofile text", save, FOLDER / "s.txt", theirs.read_bytes())
 
 
+AGAIN = {
+    "npy": (np.save, np.load),
+    "npz": (np.savez, lambda path: np.load(path)["arr_0"]),
+    "txt": (np.savetxt, np.loadtxt),
+    "raw": (lambda path, a: a.tofile(path), np.fromfile),
+}
+READERS = {"ours": lambda read, path: read(path), "bytes": lambda read, path: path.read_bytes()}
+
+
+def again():
+    """Whoever is late neither puts older values back nor finds newer ones."""
+    for kind, (write, read) in AGAIN.items():
+        for length, reader in itertools.product((3, 1000), READERS):
+            path = FOLDER / f"again.{kind}"
+            values = [
+                laid_out(numpy.full(length, 1.0 * k), "n" if length == 3 else "b") for k in (0, 1)
+            ]
+            write(path, values[0])
+            expected = READERS[reader](read, path)
+            for step in range(1, 9):
+                time.sleep(0.003 * (step % np.comm.size == np.comm.rank))
+                write(path, values[step % 2])
+                same = numpy.array_equal(expected, READERS[reader](read, path))
+                if same != (step % 2 == 0):
+                    yield f"{kind} of {length} read as {reader}: not those of step {step}"
+
+
 def small():
     """What is whole: each rank writes it, and all read it whole."""
-    path = FOLDER / "small.npy"
-    for step in range(3):
-        np.save(path, [step, 2])
-        found = np.load(path)
-        if found.tolist()[1] != 2:
-            yield f"small: {found}"
-        np.comm.barrier()
+    with np.local():  # nobody waits for those who do not write
+        np.save(FOLDER / f"alone{np.comm.rank}", [np.comm.rank]) if np.comm.rank else None
+    np.comm.barrier()
+    if [int(numpy.load(FOLDER / f"alone{rank}.npy")[0]) for rank in range(1, np.comm.size)] != [
+        *range(1, np.comm.size)
+    ]:
+        yield "written alone"
     np.savetxt(FOLDER / "small.txt", numpy.ones(2))
     np.comm.barrier()
     if (FOLDER / "small.txt").read_text().count("\n") != 2 or list(FOLDER.glob(".dappled*")):
@@ -203,7 +232,7 @@ def mapped():
 
 def main():
     np.config.fallback = "quiet"
-    tables = (binary, objects, archives, small_archives, texts, small, mapped, wrong)
+    tables = (binary, objects, archives, small_archives, again, texts, small, mapped, wrong)
     found = [text for table in tables for text in table()]
     print(*found[:20], f"{len(found)} differences", sep="\n") if np.comm.rank == 0 else None
     sys.exit(bool(found))

@@ -5,6 +5,7 @@ import warnings
 
 import dappled
 import foreign_asked
+import foreign_written
 import numpy
 from scipy import optimize, sparse
 
@@ -151,6 +152,7 @@ PROGRAMS = {
     "polynomial's domain": domain,
     "polynomial, converted": converted,
     **foreign_asked.PROGRAMS,
+    **foreign_written.PROGRAMS,
 }
 
 

@@ -1,5 +1,6 @@
 """Operations of one expression on small arrays are computed together: nobody is to notice."""
 
+import contextlib
 import dis
 import functools
 import itertools
@@ -177,3 +178,72 @@ def test_signals_name_their_line_and_raise_there():
     with dappled.errstate(divide="ignore"), warnings.catch_warnings():
         warnings.simplefilter("error")
         1.0 / a + a
+
+
+# Expressions of which the first operation signals, and what NumPy does not come to then.
+UNREACHED = {
+    "a call": lambda np, a, act: 1.0 / a + act(a),
+    "an operator": lambda np, a, act: 1.0 / a + (Acting(act) * 2),
+    "a name": lambda np, a, act: 1.0 / a + nowhere,  # noqa: F821
+    "a function": lambda np, a, act: np.sqrt(np.log(a) + act(a)),
+    "deep": lambda np, a, act: (1.0 / a + a * 2 - a) * act(a),
+}
+MODES = {
+    "raise": lambda: numpy.errstate(divide="raise"),
+    "error": lambda: _filtered("error"),
+    "call": lambda: numpy.errstate(divide="call", call=_refuse),
+}
+
+
+class Acting:
+    """An object whose operator acts."""
+
+    def __init__(self, act):
+        self.act = act
+
+    def __mul__(self, other):
+        return self.act(other)
+
+
+@contextlib.contextmanager
+def _filtered(action):
+    with warnings.catch_warnings():
+        warnings.simplefilter(action)
+        yield
+
+
+def _refuse(*signal):
+    raise KeyError(*signal)
+
+
+def _outcome(np, expression):
+    seen = []
+    try:
+        expression(np, np.zeros(1000), lambda value: seen.append(1) or value)
+    except Exception as error:
+        return seen, type(error)
+    return seen, None
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", [name for name in UNREACHED if name != "a name"])
+def test_what_comes_after_an_error_is_not_reached(name, mode):
+    with MODES[mode]():
+        theirs, ours = (_outcome(np, UNREACHED[name]) for np in (numpy, dappled))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("name", UNREACHED)
+def test_what_nobody_took_warns_all_the_same(name):
+    def act(value):
+        raise LookupError
+
+    told = []
+    for np in (numpy, dappled):
+        a = np.zeros(1000)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with pytest.raises((LookupError, NameError)):
+                UNREACHED[name](np, a, act)
+        told.append([(str(each.message), each.lineno) for each in caught])
+    assert told[0] == told[1] != []

@@ -67,12 +67,28 @@ def test_bits_in_place(shape: tuple[int, ...], dtype: str) -> None:
         assert numpy.asarray(ours[0]).tobytes() == theirs[0].tobytes(), steps
 
 
+WRITTEN: dict[str, Callable[..., Any]] = {
+    "absolute": lambda np, a, out: np.abs(a, out=out),
+    "absolute, by NumPy": lambda np, a, out: numpy.absolute(a, out=out),
+    "multiply": lambda np, a, out: np.multiply(a, a, out),
+    "square": lambda np, a, out: np.square(a, out=(out,)),
+}
+
+
+def written(np: Any, name: str, values: Any, shape: tuple[int, ...], steps: Any) -> bytes:
+    """What an array holds after a result was written into a part of it."""
+    dtype = abs(values).dtype if name.startswith("absolute") else values.dtype
+    out = np.zeros(values.shape, dtype)
+    a, part = views((np.array(values), out), shape, steps)
+    WRITTEN[name](np, a, part)
+    return bytes(numpy.asarray(out).tobytes())
+
+
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_bits_of_absolute_values_written_backwards(dtype: str) -> None:
-    values, _ = operands((3, 300), dtype)
-    for steps in itertools.product(STEPS, STEPS):
-        made = [np.zeros((12, 1200), abs(values).dtype) for np in (numpy, dappled)]
-        theirs, ours = (stepped(one, steps)[:6, :600] for one in made)
-        numpy.abs(values, out=theirs)
-        dappled.abs(dappled.array(values), out=ours)
-        assert numpy.asarray(ours).tobytes() == theirs.tobytes(), steps
+@pytest.mark.parametrize("shape", [(9000,), (6, 8), (3, 5000)])
+def test_bits_written_in_every_direction(shape: tuple[int, ...], dtype: str) -> None:
+    values, _ = operands(shape, dtype)
+    every = list(itertools.product(STEPS, repeat=len(shape)))
+    for steps, name in itertools.product(itertools.product(every, every), WRITTEN):
+        theirs, ours = (written(np, name, values, shape, steps) for np in (numpy, dappled))
+        assert ours == theirs, (name, steps)

@@ -44,6 +44,7 @@ mod soon;
 mod sorting;
 mod taking;
 mod ufunc;
+mod variable;
 
 use pyo3::prelude::*;
 

@@ -13,6 +13,7 @@ use pyo3::{ffi, intern};
 
 use super::session::session;
 use super::slow;
+use super::variable::value_of;
 
 /// A place in the user's program. Its line is looked for when it is asked for, which takes a while.
 pub struct Place {
@@ -59,6 +60,29 @@ fn mode(policy: u32, kind: usize) -> usize {
     (policy >> (3 * kind) & 7) as usize
 }
 
+/// What decides that, by where it is in memory, when there was nothing to be reported at once. Those who
+/// remember what they last saw keep it alive until another is looked at here.
+static QUIET: Mutex<[usize; 4]> = Mutex::new([0; 4]);
+
+/// Must an operation be computed that is asked for now? This is asked most often.
+pub fn must_report_now(py: Python<'_>) -> PyResult<bool> {
+    let seen = decides(py)?;
+    if *QUIET.lock().unwrap_or_else(PoisonError::into_inner) == seen {
+        return Ok(false);
+    }
+    let must = must_report(policy(py)?);
+    *QUIET.lock().unwrap_or_else(PoisonError::into_inner) = if must { [0; 4] } else { seen };
+    Ok(must)
+}
+
+fn decides(py: Python<'_>) -> PyResult<[usize; 4]> {
+    let (state, filters) = (error_object(py)?, filters(py)?);
+    let address = |object: &Bound<'_, PyAny>| object.as_ptr().addr();
+    let first = filters.as_ref().and_then(|filters| filters.get_item(0).ok());
+    let filters = filters.map_or([0; 2], |filters| [address(filters.as_any()), filters.len()]);
+    Ok([address(&state), filters[0], filters[1], first.as_ref().map_or(0, address)])
+}
+
 /// What the program wants done now.
 pub fn policy(py: Python<'_>) -> PyResult<u32> {
     let errors = if warnings_are_errors(py)? { ERRORS } else { 0 };
@@ -76,12 +100,8 @@ struct Seen {
 /// Would a RuntimeWarning be an error, by Python's filters? These are a list that Python changes at
 /// its beginning or end, or replaces.
 fn warnings_are_errors(py: Python<'_>) -> PyResult<bool> {
-    static MODULE: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     static LAST: Mutex<Option<Seen>> = Mutex::new(None);
-    let import = || PyResult::Ok(py.import("warnings")?.dict().unbind());
-    let module = MODULE.get_or_try_init(py, import)?.bind(py);
-    let filters = module.get_item(intern!(py, "filters"))?;
-    let Some(Ok(filters)) = filters.map(Bound::cast_into::<PyList>) else { return Ok(false) };
+    let Some(filters) = filters(py)? else { return Ok(false) };
     let (len, first) = (filters.len(), filters.get_item(0).ok());
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(seen) = &*last
@@ -93,29 +113,43 @@ fn warnings_are_errors(py: Python<'_>) -> PyResult<bool> {
     }
     drop(last.take());
     drop(last);
+    *QUIET.lock().unwrap_or_else(PoisonError::into_inner) = [0; 4];
     let errors = slow::function(py, "warnings_are_errors")?.call0()?.extract()?;
     let now = Seen { filters: filters.unbind(), len, first: first.map(Bound::unbind), errors };
     *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
     Ok(errors)
 }
 
+fn filters(py: Python<'_>) -> PyResult<Option<Bound<'_, PyList>>> {
+    static MODULE: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let import = || PyResult::Ok(py.import("warnings")?.dict().unbind());
+    let module = MODULE.get_or_try_init(py, import)?.bind(py);
+    let filters = module.get_item(intern!(py, "filters"))?;
+    Ok(filters.and_then(|filters| filters.cast_into::<PyList>().ok()))
+}
+
 /// What `numpy.geterr()` says. NumPy keeps it in a context variable, as one object that is another
 /// one whenever it changes.
 fn error_state(py: Python<'_>) -> PyResult<u32> {
-    static VARIABLE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     static LAST: Mutex<Option<(Py<PyAny>, u32)>> = Mutex::new(None);
-    let import = || -> PyResult<Py<PyAny>> {
-        Ok(py.import("numpy._core.umath")?.getattr("_extobj_contextvar")?.unbind())
-    };
-    let now = VARIABLE.get_or_try_init(py, import)?.bind(py).call_method0(intern!(py, "get"))?;
+    let now = error_object(py)?;
     if let Some((state, policy)) = &*LAST.lock().unwrap_or_else(PoisonError::into_inner)
         && state.is(&now)
     {
         return Ok(*policy);
     }
+    *QUIET.lock().unwrap_or_else(PoisonError::into_inner) = [0; 4];
     let policy = read_policy(py)?;
     *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some((now.unbind(), policy));
     Ok(policy)
+}
+
+fn error_object(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static VARIABLE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let import = || -> PyResult<Py<PyAny>> {
+        Ok(py.import("numpy._core.umath")?.getattr("_extobj_contextvar")?.unbind())
+    };
+    value_of(VARIABLE.get_or_try_init(py, import)?.bind(py))
 }
 
 fn read_policy(py: Python<'_>) -> PyResult<u32> {

@@ -1,6 +1,7 @@
 //! Operations on small arrays whose results are operands of the next one and nothing else: put together,
 //! and computed with the last of them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use dappled::graph::{Array, Origin, Soon, Term};
@@ -9,7 +10,7 @@ use pyo3::prelude::*;
 
 use super::class::NdArray;
 use super::exclusive::quickly;
-use super::origin::{must_report, policy};
+use super::origin::{must_report_now, policy};
 use super::session::{said, session};
 use super::shapes::owned;
 use super::sites;
@@ -25,9 +26,15 @@ const NOW: u32 = u32::MAX;
 pub struct Unfinished {
     soon: Box<Soon>,
     array: OnceLock<Array>,
+    /// Has the next operation taken it, and is computed with it?
+    is_taken: AtomicBool,
 }
 
 impl Unfinished {
+    fn new(soon: Box<Soon>) -> Self {
+        Self { soon, array: OnceLock::new(), is_taken: AtomicBool::new(false) }
+    }
+
     /// The array, as somebody needs it.
     pub fn array(&self) -> &Array {
         let computed = || self.soon.computed(origin).expect("memory that nobody writes");
@@ -37,6 +44,27 @@ impl Unfinished {
     /// What was put together, if it is no array yet.
     fn soon(&self) -> Option<&Soon> {
         self.array.get().is_none().then_some(&self.soon)
+    }
+}
+
+impl Drop for Unfinished {
+    /// What nobody took, because something raised before, has been asked for all the same: what it
+    /// signals is told.
+    fn drop(&mut self) {
+        if self.array.get().is_none() && !*self.is_taken.get_mut() {
+            Python::attach(|py| told(py, &self.soon));
+        }
+    }
+}
+
+/// Computes what is not needed any more, for what it signals, while an error is on its way.
+fn told(py: Python<'_>, soon: &Soon) {
+    let raised = PyErr::take(py);
+    if let Err(error) = quickly(py, || soon.computed(origin)) {
+        error.write_unraisable(py, None);
+    }
+    if let Some(raised) = raised {
+        raised.restore(py);
     }
 }
 
@@ -58,9 +86,10 @@ pub fn asked<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some((dtype, is_unfinished)) = known_of(py, objects)? else { return Ok(None) };
     let site = sites::here(py)?;
-    // What is called before the result is used may change what is to be done about signals.
+    // Where a signal is to be reported it must be known before other code runs. (To look at names alone
+    // is no other code: to ask each time would cost a tenth of the shortest expressions.)
     let waits = match site {
-        Some(site) => !(site.is_far && must_report(policy(py)?)),
+        Some(site) => !(site.is_far && must_report_now(py)?),
         None => false,
     };
     if !waits && !is_unfinished {
@@ -69,9 +98,9 @@ pub fn asked<'py>(
     let Some(terms) = terms(op, dtype, objects) else { return Ok(None) };
     let mark = site.filter(|_| waits).map_or(NOW, |site| site.mark);
     let Some(soon) = Soon::new(op, &terms[..objects.len()], mark) else { return Ok(None) };
-    let unfinished = |soon| Unfinished { soon, array: OnceLock::new() };
+    take(objects);
     Ok(Some(match waits {
-        true => Bound::new(py, NdArray::unfinished(unfinished(soon)))?.into_any(),
+        true => Bound::new(py, NdArray::unfinished(Unfinished::new(soon)))?.into_any(),
         false => owned(py, quickly(py, || soon.computed(origin))?)?,
     }))
 }
@@ -91,6 +120,14 @@ fn known_of(py: Python<'_>, objects: &[&Bound<'_, PyAny>]) -> PyResult<Option<(D
     let most = session(py)?.limits().at_once;
     let fits = (*LEAST..=most).contains(&own.len()) && !own.shape().is_empty();
     Ok(fits.then(|| (own.dtype(), false)))
+}
+
+/// Those that are unfinished are a part of what is put together now.
+fn take(objects: &[&Bound<'_, PyAny>]) {
+    let ours = objects.iter().filter_map(|object| object.cast_exact::<NdArray>().ok());
+    for unfinished in ours.filter_map(|own| own.get().as_unfinished()) {
+        unfinished.is_taken.store(true, Ordering::Relaxed);
+    }
 }
 
 fn soon_of(own: &NdArray) -> Option<&Soon> {

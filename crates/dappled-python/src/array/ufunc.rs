@@ -109,10 +109,27 @@ fn common_case_into<'py>(
     let Some(target) = out.get().array().filter(|_| out.get().is_writeable()) else {
         return Ok(false);
     };
-    match commonest(op, objects) {
-        Some((own, beside)) => quickly(py, || quick_into(op, target, own, beside)),
-        None => Ok(false),
+    if let Some((own, beside)) = commonest(op, objects)
+        && quickly(py, || quick_into(op, target, own, beside))?
+    {
+        return Ok(true);
     }
+    // Bits depend on where they are written: see `unfused`.
+    match is_fused(op) && objects.iter().any(|object| is_complex(object)) {
+        true => match arguments(objects)? {
+            Some(arguments) => written_over(py, op, target, &arguments),
+            None => Ok(false),
+        },
+        false => Ok(false),
+    }
+}
+
+fn is_fused(op: Op) -> bool {
+    matches!(op, Op::Multiply | Op::Square | Op::Absolute)
+}
+
+fn is_complex(object: &Bound<'_, PyAny>) -> bool {
+    ours(object).is_some_and(|array| array.dtype().kind() == Kind::Complex)
 }
 
 /// An array with axes and what it meets, if that is the commonest.
@@ -188,14 +205,15 @@ pub fn native<'py>(
     if let Some(result) = common_case(py, op, objects)? {
         return Ok(Some(result));
     }
-    let mut arguments = Few::new();
-    for object in objects {
-        match argument(object)? {
-            Some(argument) => arguments.push(argument),
-            None => return Ok(None),
-        }
+    match arguments(objects)? {
+        Some(arguments) => computed(py, op, &arguments),
+        None => Ok(None),
     }
-    computed(py, op, &arguments)
+}
+
+/// All of them as native arguments; None where one is not.
+fn arguments<'a>(objects: &[&'a Bound<'_, PyAny>]) -> PyResult<Option<Few<Argument<'a>>>> {
+    objects.iter().map(|object| argument(object)).collect()
 }
 
 fn computed<'py>(
@@ -310,18 +328,28 @@ pub fn updated<'py>(
         let Some(other) = argument(other)? else { return Ok(false) };
         arguments.push(other);
     }
+    written_over(py, op, target, &arguments)
+}
+
+/// An operation whose result is written over an array, if it is native and fits.
+fn written_over(
+    py: Python<'_>,
+    op: Op,
+    target: &Array,
+    arguments: &[Argument<'_>],
+) -> PyResult<bool> {
     let given: Few<_> = arguments.iter().map(Argument::given).collect();
-    let Some(dtype) = native_loop(op, &arguments, &given) else { return Ok(false) };
-    let fits = match given.get(1) {
-        Some(Given::Array(array)) => array.view().broadcast(target.shape()).is_some(),
+    let Some(dtype) = native_loop(op, arguments, &given) else { return Ok(false) };
+    let fits = given.iter().all(|given| match given {
+        Given::Array(array) => array.view().broadcast(target.shape()).is_some(),
         _ => true,
-    };
+    });
     if !fits || !can_cast(op.result(dtype), target.dtype(), Casting::SameKind) {
         return Ok(false);
     }
     // What may raise by value is known before anything is written.
     if op == Op::Power && dtype.is_integral() {
-        let Some(powers) = computed(py, op, &arguments)? else { return Ok(false) };
+        let Some(powers) = computed(py, op, arguments)? else { return Ok(false) };
         let powers = argument(&powers)?;
         return powers.map_or(Ok(false), |powers| written(py, target, &powers).map(|()| true));
     }

@@ -1,6 +1,6 @@
 //! Which of its loops NumPy runs for complex numbers: its vector loop fuses products with sums and
 //! does not take complex64 that lies backwards, nor squares from one stride to another, nor with
-//! AVX-512 the absolute values of complex128 that lies backwards.
+//! AVX-512 the absolute values of complex128 that lies backwards, nor writes any backwards.
 //!
 //! What the loop sees is not always the array: where one loop over several axes is worth a copy,
 //! NumPy's iterator brings it one that is contiguous. The source is `npyiter_find_buffering_setup`
@@ -25,23 +25,25 @@ pub(super) fn as_numpy(op: Op, dtype: DType, args: &[Arg], target: Option<&View>
     };
     let is_strided = |view: &&View| !view.is_contiguous();
     let is_wide_absolute = op == Op::Absolute && Variant::chosen() == Variant::Avx512;
+    let stores_backwards = !is_wide_absolute;
     let views: Few<&View> = args.iter().filter_map(view_of).collect();
+    let all_views = || views.iter().copied().chain(target);
     let may_differ = match dtype {
-        DType::Complex64 => views.iter().any(is_strided),
-        DType::Complex128 if is_wide_absolute => views.iter().any(is_strided),
+        DType::Complex64 => all_views().any(|view| is_strided(&view)),
+        DType::Complex128 if is_wide_absolute => all_views().any(|view| is_strided(&view)),
         DType::Complex128 => op == Op::Square && target.as_ref().is_some_and(is_strided),
         _ => false,
     };
     if !may_differ {
         return op;
     }
-    let (inputs, output) = Loop::new(dtype, args, target).strides();
+    let (inputs, output) = Loop::new(dtype, op.result(dtype), args, target).strides();
     let item = dtype.itemsize() as isize;
     let loads_backwards = dtype == DType::Complex128 && !is_wide_absolute;
     let loads = |&stride: &isize| stride >= 0 || loads_backwards;
     let fuses = match op {
         Op::Square => inputs[0] == item || output == item && loads(&inputs[0]),
-        _ => inputs.iter().all(loads),
+        _ => inputs.iter().all(loads) && (output >= 0 || stores_backwards),
     };
     if fuses { op } else { unfused }
 }
@@ -61,26 +63,30 @@ struct Loop {
     /// The innermost first, merged where all operands step over both as over one.
     axes: Vec<Axis>,
     casts: Few<bool>,
-    item: isize,
+    /// Bytes of an element of each operand, as the loop sees it.
+    items: Few<isize>,
 }
 
 impl Loop {
-    fn new(dtype: DType, args: &[Arg], target: Option<&View>) -> Self {
+    fn new(dtype: DType, result: DType, args: &[Arg], target: Option<&View>) -> Self {
         let views: Few<&View> = args.iter().filter_map(view_of).chain(target).collect();
         let shape = &views[0].shape;
         let order = view::memory_order(&views, shape.len());
         let order = order.unwrap_or_else(|| (0..shape.len()).collect());
         let shape: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-        let made = View::c_order(dtype, &shape);
+        let made = View::c_order(result, &shape);
         let turned: Few<View> = views.iter().map(|view| permuted(view, &order)).collect();
         let outputs = target.is_none().then_some(&made);
         let all: Few<&View> = turned.iter().chain(outputs).collect();
         let axis = |axis: usize| (shape[axis], all.iter().map(|view| view.strides[axis]).collect());
+        let last = all.len() - 1;
+        let seen: Few<DType> =
+            (0..all.len()).map(|at| if at == last { result } else { dtype }).collect();
         let inner_first = (0..shape.len()).rev().filter(|&axis| shape[axis] != 1).map(axis);
         Self {
             axes: merged(inner_first, target.is_some()),
-            casts: all.iter().map(|view| view.dtype != dtype).collect(),
-            item: dtype.itemsize() as isize,
+            casts: all.iter().zip(&seen).map(|(view, seen)| view.dtype != *seen).collect(),
+            items: seen.iter().map(|seen| seen.itemsize() as isize).collect(),
         }
     }
 
@@ -89,7 +95,7 @@ impl Loop {
         let outer = self.outer();
         let (_, inner) = self.axes.first().cloned().unwrap_or_else(|| (1, self.still()));
         let seen = (0..inner.len()).map(|at| match self.casts[at] || self.single(at) <= outer {
-            true => self.item,
+            true => self.items[at],
             false => inner[at],
         });
         let mut seen: Few<isize> = seen.collect();
