@@ -13,6 +13,8 @@ pub mod count;
 pub mod divide;
 pub mod exact;
 pub mod histogram;
+#[allow(unsafe_code)]
+mod marks;
 pub mod merge;
 #[allow(unsafe_code)]
 mod near;
