@@ -29,6 +29,7 @@ __all__ = [
     "count_chosen",
     "count_numbers",
     "cpu",
+    "deal",
     "divided",
     "eliminate",
     "eliminates",
@@ -46,6 +47,7 @@ __all__ = [
     "full",
     "function",
     "gather",
+    "gather_dealt",
     "has_begun",
     "init",
     "leave",
@@ -71,6 +73,7 @@ __all__ = [
     "scratch",
     "set_forked",
     "set_local",
+    "sort_values",
     "start_from",
     "sync",
     "take_product",
@@ -564,6 +567,13 @@ def count_chosen(mask: NDArray[np.bool]) -> int: ...
 def chosen(array: ndarray, mask: ndarray) -> ndarray | None: ...
 def places(mask: NDArray[np.bool], out: NDArray[np.int64]) -> None: ...
 def merge_sorted(a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None: ...
+def sort_values(values: NDArray[Any], room: NDArray[np.uint64], out: NDArray[Any]) -> None: ...
+def deal(
+    samples: NDArray[Any], length: int, values: NDArray[Any], keys: NDArray[np.uint64]
+) -> list[list[int]]: ...
+def gather_dealt(
+    parts: list[tuple[NDArray[np.uint64], NDArray[np.int64]]], out: NDArray[Any]
+) -> None: ...
 def argsort(values: NDArray[Any], room: NDArray[np.uint64], order: NDArray[np.int64]) -> None: ...
 def argsort_parts(
     given: tuple[NDArray[Any], int, NDArray[Any], Sequence[int]],

@@ -1,6 +1,7 @@
 """Sorting: sort, argsort, partition, lexsort.
 
-An array in pieces is sorted by sampling: ranks sort their rows, agree by samples on who gets which
+Numbers of eight bytes are dealt out to ranges, here or on several ranks (`_dealing`). Other arrays
+in pieces are sorted by sampling: ranks sort their rows, agree by samples on who gets which
 values (`_sampling`), send them there and merge what comes. Along one axis of several, lines are
 whole on a rank, where NumPy sorts them. In one process large arrays are sorted in parts by NumPy,
 on all threads, and merged by the core.
@@ -18,6 +19,7 @@ import numpy
 from dappled import _rows
 from dappled._array import core, is_moved, ndarray
 from dappled._creation import asarray
+from dappled._dealing import dealt_sorted, is_dealt
 from dappled._folding import along
 from dappled._large import is_large
 from dappled._line import called_by_user
@@ -25,7 +27,7 @@ from dappled._native import native
 from dappled._order import memory_order, turned
 from dappled._piecewise import in_pieces
 from dappled._sampling import bounds, cuts, exchanged
-from dappled._threads import each, plain, scratch, shares, unwritten
+from dappled._threads import LARGE, each, plain, scratch, shares, unwritten
 
 _MODULE = "dappled.ndarray"
 
@@ -122,6 +124,10 @@ def _sort(
 
 def _merge_sorted(row: Any, kind: Any) -> Any:
     """By parts on all threads, which are merged two by two."""
+    if is_dealt(row.dtype, kind):
+        made, values = unwritten(row.shape, row.dtype)
+        core.sort_values(plain(row), scratch(row.shape, numpy.uint64), values)
+        return made
     if row.dtype.char not in _MERGED or not row.dtype.isnative:
         return NotImplemented
     memory = core.unwrap(row)
@@ -170,6 +176,10 @@ def lines(a: Any, axis: int, compute: Callable[[Any, int], Any], dtype: Any) -> 
 
 
 def _sample_sorted(row: Any, kind: Any) -> Any:
+    if len(row) >= LARGE and is_dealt(row.dtype, kind):
+        made = dealt_sorted(row)
+        if made is not None:
+            return made
     values = _rows.rows(row)
     values.sort(kind=kind)
     parts = exchanged(values, cuts(values))

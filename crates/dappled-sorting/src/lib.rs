@@ -11,7 +11,10 @@ pub mod asked;
 pub mod compact;
 pub mod count;
 pub mod divide;
+pub mod exact;
 pub mod histogram;
+#[allow(unsafe_code)]
+mod marks;
 pub mod merge;
 #[allow(unsafe_code)]
 mod near;
@@ -21,7 +24,9 @@ mod radix;
 pub mod rank;
 pub mod receive;
 pub mod route;
+mod scale;
 pub mod select;
+pub mod sort;
 pub mod take;
 
 /// Elements that one thread does at a time: enough to make starting it cheap.

@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
+use crate::marks::{Parts, WORD};
 use crate::take::{OutOfRange, first_wrong};
 use crate::{CHUNK, place};
 
-/// Parts of the target that are written at the same time, each by a thread that looks at all indices.
+/// Parts of the target that are written at the same time.
 const PARTS: usize = 8;
 
 /// Writes each value at its index; one value is written at all of them. If an index is out of range,
@@ -21,40 +22,58 @@ pub fn put<T: Copy + Send + Sync>(
     at: &[i64],
     values: &[T],
 ) -> Result<(), OutOfRange> {
-    check(at, target.len())?;
-    let parts = rayon::current_num_threads().min(PARTS);
-    let (length, size) = (target.len(), target.len().div_ceil(parts).max(1));
-    target.par_chunks_mut(size).enumerate().for_each(|(part, target)| {
-        let start = part * size;
-        match values {
-            [value] => write(target, start, length, at.iter().map(|&index| (index, *value))),
-            _ => write(target, start, length, at.iter().copied().zip(values.iter().copied())),
+    let Some(&any) = values.first() else { return Ok(()) };
+    let count = rayon::current_num_threads().min(PARTS);
+    let parts = Parts { length: target.len(), size: target.len().div_ceil(count).max(1), count };
+    let marks = marked(&parts, at)?;
+    let (at, values, same) = (Words::of(at, 0), Words::of(values, any), [any; WORD]);
+    let row = |word| if values.length == 1 { &same } else { values.get(word) };
+    target.par_chunks_mut(parts.size).enumerate().for_each(|(part, target)| {
+        let start = part * parts.size;
+        let slot = |index| place(index, parts.length).wrapping_sub(start);
+        for (word, marks) in marks.chunks_exact(count).enumerate() {
+            let (at, values, mut left) = (at.get(word), row(word), marks[part]);
+            while left != 0 {
+                let bit = left.trailing_zeros() as usize % WORD;
+                target[slot(at[bit])] = values[bit];
+                left &= left.wrapping_sub(1);
+            }
         }
     });
     Ok(())
 }
 
-/// Are all indices in range?
-pub fn check(at: &[i64], length: usize) -> Result<(), OutOfRange> {
-    let chunks = at.par_chunks(CHUNK).enumerate();
-    let wrong = chunks.filter_map(|(chunk, at)| {
-        first_wrong(at, length).map(|index| OutOfRange(chunk * CHUNK + index))
-    });
-    wrong.min().map_or(Ok(()), Err)
+/// Elements by as many as a word of bits is for; the last ones with others behind them.
+struct Words<'a, T> {
+    whole: &'a [[T; WORD]],
+    last: [T; WORD],
+    length: usize,
 }
 
-/// Writes what belongs to this part. What does not is written beside it, which costs less than to
-/// guess each time whether it does.
-fn write<T: Copy>(
-    target: &mut [T],
-    start: usize,
-    length: usize,
-    items: impl Iterator<Item = (i64, T)>,
-) {
-    let Some(&first) = target.first() else { return };
-    let mut beside = first;
-    for (index, value) in items {
-        let slot = target.get_mut(place(index, length).wrapping_sub(start));
-        *slot.unwrap_or(&mut beside) = value;
+impl<'a, T: Copy> Words<'a, T> {
+    fn of(elements: &'a [T], other: T) -> Self {
+        let (whole, rest) = elements.as_chunks::<WORD>();
+        let mut last = [other; WORD];
+        last[..rest.len()].copy_from_slice(rest);
+        Self { whole, last, length: elements.len() }
+    }
+
+    fn get(&self, word: usize) -> &[T; WORD] {
+        self.whole.get(word).unwrap_or(&self.last)
+    }
+}
+
+/// The parts of all indices; so these are read by all threads together, and then by each only its own.
+fn marked(parts: &Parts, at: &[i64]) -> Result<Vec<u64>, OutOfRange> {
+    let mut marks = vec![0; at.len().div_ceil(WORD) * parts.count];
+    let chunks = at.par_chunks(CHUNK).zip(marks.par_chunks_mut(CHUNK / WORD * parts.count));
+    let wrong = chunks.enumerate().filter_map(|(chunk, (at, marks))| {
+        let right = parts.mark(at, marks);
+        let wrong = if right { None } else { first_wrong(at, parts.length) };
+        wrong.map(|index| OutOfRange(chunk * CHUNK + index))
+    });
+    match wrong.min() {
+        Some(wrong) => Err(wrong),
+        None => Ok(marks),
     }
 }

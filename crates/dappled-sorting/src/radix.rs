@@ -27,34 +27,53 @@ impl Digits for [u64; 2] {
     }
 }
 
-/// Digits, and the bits of one: few of millions of keys have all of them alike, and as many ends of
-/// rows as a digit has values stay in near memory.
-const DIGITS: usize = 3;
+/// The bits of a digit: as many ends of rows as a digit has values stay in near memory.
 const BITS: u32 = 10;
 const VALUES: usize = 1 << BITS;
 /// Fewer keys are compared at once.
-const FEW: usize = 1 << 12;
+const FEW: usize = 1 << 10;
+/// Of fewer keys than these few have two digits alike; of more, three.
+const MANY: usize = 1 << 16;
 
 /// Sorts keys, with as much memory beside them; gives the one in which they are then.
 pub(crate) fn sort<'a, K: Digits>(keys: &'a mut [K], beside: &'a mut [K]) -> &'a mut [K] {
-    if keys.len() < FEW {
-        keys.sort_unstable();
-        return keys;
+    match keys.len() {
+        0..FEW => {
+            keys.sort_unstable();
+            keys
+        }
+        FEW..MANY => by_digits::<K, 2>(keys, beside),
+        _ => by_digits::<K, 3>(keys, beside),
     }
-    let window = Window::over(keys);
+}
+
+fn by_digits<'a, K: Digits, const DIGITS: usize>(
+    keys: &'a mut [K],
+    beside: &'a mut [K],
+) -> &'a mut [K] {
+    let window = Window::over(keys, DIGITS as u32);
     let (mut from, mut to) = (keys, beside);
-    for (digit, mut counts) in window.counts(from).into_iter().enumerate() {
+    for (digit, mut counts) in window.counts::<K, DIGITS>(from).into_iter().enumerate() {
         if !counts.contains(&from.len()) {
             deal(from, to, &mut counts, |key| window.digit(key, digit));
             (from, to) = (to, from);
         }
     }
-    for run in from.chunk_by_mut(|&one, &next| window.digits(one) == window.digits(next)) {
-        if !run.is_sorted() {
-            run.sort_unstable();
-        }
-    }
+    compare(from, &window);
     from
+}
+
+/// Puts those in order that have the same digits.
+fn compare<K: Digits>(keys: &mut [K], window: &Window) {
+    let mut done = 0;
+    while let Some(wrong) = keys[done..].windows(2).position(|pair| pair[0] > pair[1]) {
+        let at = done + wrong;
+        let same = |key: &K| window.digits(*key) == window.digits(keys[at]);
+        let before = keys[done..at].iter().rev().take_while(|key| same(key)).count();
+        let after = keys[at..].iter().take_while(|key| same(key)).count();
+        keys[at - before..at + after].sort_unstable();
+        done = at + after;
+    }
 }
 
 /// Where the digits are: right below the highest bit in which keys differ.
@@ -64,12 +83,12 @@ struct Window {
 }
 
 impl Window {
-    fn over<K: Digits>(keys: &[K]) -> Self {
+    fn over<K: Digits>(keys: &[K], digits: u32) -> Self {
         let leading = keys.iter().map(|key| key.leading());
         let (least, most) =
             leading.fold((u64::MAX, 0), |(least, most), key| (key.min(least), key.max(most)));
         let bits = u64::BITS - most.wrapping_sub(least).leading_zeros();
-        Self { least, shift: bits.saturating_sub(DIGITS as u32 * BITS) }
+        Self { least, shift: bits.saturating_sub(digits * BITS) }
     }
 
     #[inline(always)]
@@ -84,7 +103,7 @@ impl Window {
     }
 
     /// How often each digit has each value.
-    fn counts<K: Digits>(&self, keys: &[K]) -> [[usize; VALUES]; DIGITS] {
+    fn counts<K: Digits, const DIGITS: usize>(&self, keys: &[K]) -> [[usize; VALUES]; DIGITS] {
         let mut counts = [[0_usize; VALUES]; DIGITS];
         for &key in keys {
             for (digit, counts) in counts.iter_mut().enumerate() {
@@ -131,7 +150,7 @@ mod tests {
 
         /// Of few bits and of all, spread out and close together, and one far from the others.
         #[test]
-        fn as_compared(seed: u64, bits in 0..65_u32, length in 0..3 * FEW, far: bool) {
+        fn as_compared(seed: u64, bits in 0..65_u32, length in 0..3 * MANY, far: bool) {
             let random = |at: u64| (at ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
                 .wrapping_mul(0xd6e8_feb8_6659_fd93);
             let key = |at: usize| random(at as u64).checked_shr(64 - bits).unwrap_or(0);

@@ -1,9 +1,10 @@
 //! Long slices, which are shared among threads, against what one thread would do.
 
+use dappled_sorting::exact::Exact;
 use dappled_sorting::order::Key;
 use dappled_sorting::take::OutOfRange;
 use dappled_sorting::{
-    asked, compact, count, divide, histogram, merge, put, rank, receive, route, select, take,
+    asked, compact, count, divide, histogram, merge, put, rank, receive, route, select, sort, take,
 };
 use proptest::prelude::*;
 
@@ -72,8 +73,39 @@ fn is_divided<T: Key>(halves: [&[T]; 2], starts: [u64; 2], expected: &[i64]) {
     assert!(found.iter().map(|number| number - starts[0] as i64).eq(expected.iter().copied()));
 }
 
+/// Sorted at once and in two parts, as one thread would: to the last bit.
+fn is_sorted<T: Exact>(values: &[T], cut: usize) {
+    let mut expected: Vec<u64> = values.iter().map(|value| value.exact()).collect();
+    expected.sort_unstable();
+    let (mut room, mut out) = (vec![0; values.len()], values.to_vec());
+    sort::sort(values, &mut room, &mut out);
+    assert!(out.iter().map(|value| value.exact()).eq(expected.iter().copied()));
+    let cut = cut.min(values.len());
+    let (here, there) = room.split_at_mut(cut);
+    let ranges = sort::ranges(values.len());
+    let mut dealt = sort::deal(&values[cut..], &values[..cut], ranges, here);
+    dealt.extend(sort::deal(&values[cut..], &values[cut..], ranges, there));
+    sort::gather(&dealt, &mut out);
+    assert!(out.iter().map(|value| value.exact()).eq(expected));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Few values and many, of all magnitudes, with all kinds of bits, and nearly all alike.
+    #[test]
+    fn sorted_to_the_last_bit(seed: u64, length in 0..MOST, cut in 0..MOST, bits in 0..65_u32) {
+        let random = numbers(seed, length);
+        is_sorted(&random, cut);
+        is_sorted(&random.iter().map(|&number| f64::from_bits(number)).collect::<Vec<_>>(), cut);
+        is_sorted(&floats(seed, length), cut);
+        let narrow: Vec<u64> = random.iter().map(|n| n.checked_shr(bits).unwrap_or(0)).collect();
+        is_sorted(&narrow, cut);
+        is_sorted(&narrow.iter().map(|&number| number as i64).collect::<Vec<_>>(), cut);
+        is_sorted(&narrow.iter().map(|&n| (n as f64 / 1e9).exp()).collect::<Vec<_>>(), cut);
+        is_sorted(&random.iter().map(|n| n / (u64::MAX / 1000) / 999).collect::<Vec<_>>(), cut);
+        is_sorted(&random.iter().map(|n| 1.0 / (n % 1000) as f64).collect::<Vec<_>>(), cut);
+    }
 
     #[test]
     fn rows_are_those_of_the_indices(seed: u64, rows in 1..MOST, width in 1..4_usize) {

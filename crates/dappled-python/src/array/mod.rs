@@ -11,6 +11,7 @@ mod class;
 mod conversion;
 mod copies;
 mod creating;
+mod dealing;
 mod dividing;
 mod dtypes;
 mod elements;
@@ -88,6 +89,9 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(by_number::rows_by_number, module)?)?;
     module.add_function(wrap_pyfunction!(by_number::put_by_number, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::merge_sorted, module)?)?;
+    module.add_function(wrap_pyfunction!(dealing::sort_values, module)?)?;
+    module.add_function(wrap_pyfunction!(dealing::deal, module)?)?;
+    module.add_function(wrap_pyfunction!(dealing::gather_dealt, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::argsort, module)?)?;
     module.add_function(wrap_pyfunction!(positive::factor_positive, module)?)?;
     module.add_function(wrap_pyfunction!(positive::take_product, module)?)?;
