@@ -5,10 +5,13 @@ use crate::place;
 /// Places that a word of bits is for.
 pub(crate) const WORD: usize = 64;
 
-/// A target in parts of equal size, but for the last.
+/// A target in parts of equal size, but for the last: all of what is numbered, or some of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parts {
+    /// How many are numbered.
     pub length: usize,
+    /// The number of the first of the target.
+    pub first: usize,
     pub size: usize,
     pub count: usize,
 }
@@ -35,7 +38,8 @@ impl Parts {
                 let place = place(index, self.length);
                 right &= place < self.length;
                 for (part, mark) in marks.iter_mut().enumerate() {
-                    let inside = place.wrapping_sub(part.wrapping_mul(self.size)) < self.size;
+                    let start = self.first.wrapping_add(part.wrapping_mul(self.size));
+                    let inside = place.wrapping_sub(start) < self.size;
                     *mark |= u64::from(inside) << bit;
                 }
             }
@@ -66,7 +70,7 @@ mod wide {
                 let place = _mm256_add_epi64(index, from_end);
                 let below = _mm256_cmpgt_epi64(length, place);
                 wrong = _mm256_or_si256(wrong, _mm256_or_si256(place, not(below)));
-                let mut start = zero;
+                let mut start = _mm256_set1_epi64x(parts.first as i64);
                 for mark in marks.iter_mut() {
                     let stop = _mm256_add_epi64(start, _mm256_set1_epi64x(parts.size as i64));
                     let before = _mm256_cmpgt_epi64(start, place);
@@ -100,9 +104,12 @@ mod tests {
     proptest! {
         #[test]
         fn whoever_marks(
-            at in prop::collection::vec(-10..10_i64, 0..300), length in 9..11_usize, count in 1..5_usize,
+            at in prop::collection::vec(-10..10_i64, 0..300),
+            length in 9..11_usize,
+            first in 0..5_usize,
+            count in 1..5_usize,
         ) {
-            let parts = Parts { length, size: length.div_ceil(count), count };
+            let parts = Parts { length, first, size: (length - first).div_ceil(count), count };
             let (mut one, mut other) = (vec![1; at.len().div_ceil(WORD) * count], vec![]);
             other.clone_from(&one);
             prop_assert_eq!(parts.mark(&at, &mut one), parts.mark_plain(&at, &mut other));

@@ -22,25 +22,60 @@ pub fn put<T: Copy + Send + Sync>(
     at: &[i64],
     values: &[T],
 ) -> Result<(), OutOfRange> {
-    let Some(&any) = values.first() else { return Ok(()) };
-    let count = rayon::current_num_threads().min(PARTS);
-    let parts = Parts { length: target.len(), size: target.len().div_ceil(count).max(1), count };
+    let parts = Parts::of(target, 0, target.len());
     let marks = marked(&parts, at)?;
+    write(target, &parts, &marks, at, values);
+    Ok(())
+}
+
+/// The same of indices that are in range, where the target begins with the `first` of so many: what
+/// belongs elsewhere is left out.
+pub(crate) fn put_own<T: Copy + Send + Sync>(
+    target: &mut [T],
+    (first, length): (usize, usize),
+    at: &[i64],
+    values: &[T],
+) {
+    let parts = Parts::of(target, first, length);
+    if let Ok(marks) = marked(&parts, at) {
+        write(target, &parts, &marks, at, values);
+    }
+}
+
+impl Parts {
+    /// As many as there are threads, of a target that begins with the `first` of so many.
+    fn of<T>(target: &[T], first: usize, length: usize) -> Self {
+        let count = rayon::current_num_threads().min(PARTS);
+        Self { length, first, size: target.len().div_ceil(count).max(1), count }
+    }
+}
+
+/// Writes what is marked, each part by a thread.
+fn write<T: Copy + Send + Sync>(
+    target: &mut [T],
+    parts: &Parts,
+    marks: &[u64],
+    at: &[i64],
+    values: &[T],
+) {
+    let Some(&any) = values.first() else { return };
     let (at, values, same) = (Words::of(at, 0), Words::of(values, any), [any; WORD]);
     let row = |word| if values.length == 1 { &same } else { values.get(word) };
     target.par_chunks_mut(parts.size).enumerate().for_each(|(part, target)| {
-        let start = part * parts.size;
+        let start = parts.first + part * parts.size;
         let slot = |index| place(index, parts.length).wrapping_sub(start);
-        for (word, marks) in marks.chunks_exact(count).enumerate() {
+        for (word, marks) in marks.chunks_exact(parts.count).enumerate() {
             let (at, values, mut left) = (at.get(word), row(word), marks[part]);
             while left != 0 {
                 let bit = left.trailing_zeros() as usize % WORD;
-                target[slot(at[bit])] = values[bit];
+                // The last part is marked as long as the others.
+                if let Some(target) = target.get_mut(slot(at[bit])) {
+                    *target = values[bit];
+                }
                 left &= left.wrapping_sub(1);
             }
         }
     });
-    Ok(())
 }
 
 /// Elements by as many as a word of bits is for; the last ones with others behind them.

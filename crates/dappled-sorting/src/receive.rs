@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::put::put_own;
 use crate::route::number;
 use crate::{ahead, place};
 
@@ -17,8 +18,8 @@ const PARTS: usize = 8;
 /// ```
 pub fn write(target: &mut [u8], width: usize, places: &[u8], place_bytes: usize, values: &[u8]) {
     match place_bytes {
-        4 => each::<true>(target, width, places.as_chunks::<4>().0.iter().map(number), values),
-        _ => each::<true>(target, width, places.as_chunks::<8>().0.iter().map(number), values),
+        4 => each(target, width, places.as_chunks::<4>().0.iter().map(number), values),
+        _ => each(target, width, places.as_chunks::<8>().0.iter().map(number), values),
     }
 }
 
@@ -31,13 +32,25 @@ pub fn write_own(
     (start, length): (usize, usize),
     values: &[u8],
 ) {
-    let local = |&number: &i64| place(number, length).wrapping_sub(start);
-    // Half of these, or more, are not asked for: it takes as long to find out which.
-    each::<false>(target, width, numbers.iter().map(local), values);
+    match width {
+        1 => own::<1>(target, (start, length), numbers, values),
+        2 => own::<2>(target, (start, length), numbers, values),
+        4 => own::<4>(target, (start, length), numbers, values),
+        8 => own::<8>(target, (start, length), numbers, values),
+        16 => own::<16>(target, (start, length), numbers, values),
+        _ => {
+            let local = |&number: &i64| place(number, length).wrapping_sub(start);
+            each(target, width, numbers.iter().map(local), values);
+        }
+    }
 }
 
-/// `ASKED` if the memory of each place is asked for before it is written.
-fn each<const ASKED: bool>(
+fn own<const N: usize>(target: &mut [u8], of: (usize, usize), numbers: &[i64], values: &[u8]) {
+    put_own(target.as_chunks_mut::<N>().0, of, numbers, values.as_chunks::<N>().0);
+}
+
+/// The memory of each place is asked for before it is written.
+fn each(
     target: &mut [u8],
     width: usize,
     places: impl ExactSizeIterator<Item = usize> + Clone + Sync,
@@ -48,11 +61,11 @@ fn each<const ASKED: bool>(
     target.par_chunks_mut(rows * width).enumerate().for_each(|(part, target)| {
         let places = places.clone().map(|place| place.wrapping_sub(part.wrapping_mul(rows)));
         match width {
-            1 => fixed::<1, ASKED>(target, places, values),
-            2 => fixed::<2, ASKED>(target, places, values),
-            4 => fixed::<4, ASKED>(target, places, values),
-            8 => fixed::<8, ASKED>(target, places, values),
-            16 => fixed::<16, ASKED>(target, places, values),
+            1 => fixed::<1>(target, places, values),
+            2 => fixed::<2>(target, places, values),
+            4 => fixed::<4>(target, places, values),
+            8 => fixed::<8>(target, places, values),
+            16 => fixed::<16>(target, places, values),
             _ => wide(target, width, places, values),
         }
     });
@@ -60,7 +73,7 @@ fn each<const ASKED: bool>(
 
 /// What does not belong here is written beside it, which costs less than to guess each time whether
 /// it does.
-fn fixed<const N: usize, const ASKED: bool>(
+fn fixed<const N: usize>(
     target: &mut [u8],
     places: impl Iterator<Item = usize> + Clone,
     values: &[u8],
@@ -69,7 +82,7 @@ fn fixed<const N: usize, const ASKED: bool>(
     let mut beside = [0; N];
     let mut later = places.clone().skip(ahead::AHEAD);
     let mut put = |place: usize, value: &[u8; N]| {
-        if ASKED && let Some(later) = later.next() {
+        if let Some(later) = later.next() {
             ahead::ask(rows, later);
         }
         *rows.get_mut(place).unwrap_or(&mut beside) = *value;
