@@ -78,10 +78,13 @@ def _everywhere(where: Any, array: Any) -> list[Any] | None:
 
 def accumulated(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     """`ufunc.accumulate` of an array in pieces; NotImplemented if it must be gathered."""
-    axes = axes_of(array, options.get("axis", 0)) if in_pieces(array) and array.size else None
+    axes = axes_of(array, options.get("axis", 0)) if in_pieces(array) else None
     if core.ranks() == 1 or not axes or len(axes) > 1 or options.get("out") is not None:
         return NotImplemented
     (axis,), kind = axes, options.get("dtype")
+    if not array.size:
+        nothing = numpy.empty(array.shape, array.dtype)
+        return core.wrap(called_by_user(ufunc.accumulate, nothing, axis, kind))
     if array.size // array.shape[axis] >= core.ranks():
         return along(array, axes, lambda part: ufunc.accumulate(part, axis, kind), True)
     like = called_by_user(ufunc.accumulate, numpy.zeros(1, array.dtype), 0, kind).dtype

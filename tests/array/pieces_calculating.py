@@ -25,6 +25,9 @@ CALCULATING = {
     "accumulate of times": lambda np, a: np.subtract.accumulate(a.reshape(-1).astype("m8[s]")).view(
         "i8"
     ),
+    "accumulate nothing": lambda np, a: [
+        np.subtract.accumulate(part) for part in (a[:0], a[:, :0], a[0, :0])
+    ],
     "accumulate out": lambda np, a: accumulated(np, a, "divide", out=np.empty(a.size)),
     "accumulate of a wrong dtype": lambda np, a: raised(lambda: np.less.accumulate(a.reshape(-1))),
     "where": lambda np, a: np.where(a > 3, a, -a),
