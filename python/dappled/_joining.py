@@ -106,7 +106,7 @@ def _joined_shape(arrays: list[Any], axis: Any) -> tuple[int, ...] | None:
 def _room(arrays: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
     """A new array, in the memory order that they have."""
     kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*_dtypes(arrays))
-    if kind.itemsize == 0:  # a text whose length depends on the values
+    if kind.itemsize == 0 or kind.hasobject:  # a text as long as its values; what NumPy holds
         return None
     axes = joined_order(arrays)
     lies = tuple(shape[axis] for axis in axes)
