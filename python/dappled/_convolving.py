@@ -76,7 +76,7 @@ def _full(function: Any, a: Any, v: Any, row: Any) -> Any:
     """All that has a share of both: a rank makes what ends in its piece, the last also the rest."""
     together(function.__name__)
     halo = len(v) - 1
-    piece = _with_the_end_before(a, halo, row)
+    piece = with_the_end_before(a, halo, row)
     rank, last = core.rank(), core.ranks() - 1
     start = row.global_index(rank, (0,))[0]
     before = min(start, halo)
@@ -88,7 +88,7 @@ def _full(function: Any, a: Any, v: Any, row: Any) -> Any:
     return made.redistribute(core.blocks(made.shape, made.itemsize) or "n")
 
 
-def _with_the_end_before(a: Any, halo: int, row: Any) -> Any:
+def with_the_end_before(a: Any, halo: int, row: Any) -> Any:
     """This rank's piece behind the end of the one before; of the first, its piece alone."""
     piece = a.redistribute(row).local
     if not halo:

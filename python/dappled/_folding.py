@@ -19,6 +19,7 @@ from dappled._broadcasting import broadcast_to, fits
 from dappled._comm import together
 from dappled._line import called_by_user
 from dappled._piecewise import agreed, in_pieces, joined
+from dappled._relaying import is_relayed, relayed
 from dappled.protocol import Distribution
 
 # Of these it does not matter in which order elements are folded.
@@ -78,11 +79,16 @@ def _everywhere(where: Any, array: Any) -> list[Any] | None:
 def accumulated(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     """`ufunc.accumulate` of an array in pieces; NotImplemented if it must be gathered."""
     axes = axes_of(array, options.get("axis", 0)) if in_pieces(array) else None
-    if core.ranks() == 1 or not axes or len(axes) == array.ndim or options.get("out") is not None:
+    if core.ranks() == 1 or not axes or len(axes) > 1 or options.get("out") is not None:
         return NotImplemented
-    return along(
-        array, axes, lambda part: ufunc.accumulate(part, axes[0], options.get("dtype")), True
-    )
+    (axis,), kind = axes, options.get("dtype")
+    if not array.size:
+        nothing = numpy.empty(array.shape, array.dtype)
+        return core.wrap(called_by_user(ufunc.accumulate, nothing, axis, kind))
+    if array.size // array.shape[axis] >= core.ranks():
+        return along(array, axes, lambda part: ufunc.accumulate(part, axis, kind), True)
+    like = called_by_user(ufunc.accumulate, numpy.zeros(1, array.dtype), 0, kind).dtype
+    return relayed(ufunc, array, axis, like) if is_relayed(ufunc, like) else NotImplemented
 
 
 def placed(name: str, array: Any, axis: Any, keepdims: bool) -> Any:

@@ -31,6 +31,7 @@ from dappled._keys import (
     taken_apart,
 )
 from dappled._line import called_by_user
+from dappled._order import by_stride, laid, turned
 from dappled._piecewise import agreed, in_pieces
 from dappled._truths import seen
 from dappled.protocol import Distribution
@@ -46,7 +47,7 @@ def getitem(array: Any, key: Any) -> Any:
     together("indexing")
     if (single := single_key(key)) is not None:
         found = array[single]
-        return found.copy() if isinstance(found, ndarray) else found
+        return found.copy("K") if isinstance(found, ndarray) else found
     if (view := seen(array, key)) is not None:
         return view.copy()
     if (mask := mask_of(array, key)) is not None:
@@ -54,7 +55,7 @@ def getitem(array: Any, key: Any) -> Any:
     parsed = taken_apart(array, key)
     if parsed is None:
         return refused(array, key)
-    made = _taken(parsed)
+    made = _taken_in_order(parsed)
     rest = made.ndim - len(parsed.shape)
     return _turned(made, len(parsed.shape), rest, parsed.front)
 
@@ -186,6 +187,18 @@ def _is_none(parsed: Key, rest: tuple[int, ...]) -> bool:
         first, length = parsed.numbers[0], len(parsed.part)
         agreed(lambda: in_range(first, length, parsed.axis))
     return not math.prod((*parsed.shape, *rest))
+
+
+def _taken_in_order(parsed: Key) -> Any:
+    """What is taken, as NumPy lays it out: the axes of numbers, then the others as those of the
+    array lie.
+    """
+    first, count = len(parsed.numbers), len(parsed.shape)
+    others = by_stride(parsed.part, first)
+    part = parsed.part.transpose([*range(first), *others])
+    order = [*range(count), *(axis - first + count for axis in others)]
+    made = _taken(parsed._replace(part=part))
+    return turned(made, order) if others else laid(made, parsed.order)
 
 
 def _taken(parsed: Key) -> Any:

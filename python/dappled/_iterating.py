@@ -1,5 +1,8 @@
 """`nditer` over arrays in pieces: a few elements are fetched at a time, as it is read.
 
+With `external_loop` there are rows instead of elements, which may be all there is: these are arrays
+of ours, and stay in pieces.
+
 What is rare (other orders of axes, buffers, dtypes that are asked for) NumPy's own does, which has
 the arrays whole; so it does whatever an iterator is asked for that is not here.
 """
@@ -15,10 +18,11 @@ from dappled._array import core
 from dappled._broadcasting import broadcast_to
 from dappled._creation import asarray
 from dappled._crossing import Crossing
+from dappled._line import called_by_user
 from dappled._piecewise import in_pieces
 
 _AT_ONCE = 4096  # elements of each operand that are fetched together
-_FLAGS = {"multi_index", "c_index", "f_index", "refs_ok", "zerosize_ok"}
+_FLAGS = {"multi_index", "c_index", "f_index", "external_loop", "refs_ok", "zerosize_ok"}
 
 
 def reading(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -36,7 +40,20 @@ def reading(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwar
     except ValueError:  # NumPy has words for it
         return None
     order = _order(arrays, kwargs.get("order", "K"))
-    return Reading(arrays, shape, order, flags or ()) if order and all(shape) else None
+    if not order or not all(shape):
+        return None
+    if "external_loop" not in (flags or ()):
+        return Reading(arrays, shape, order, flags or ())
+    step = _inner_length(arrays, flags, kwargs.get("order", "K"))
+    return ReadingRows(arrays, shape, order, flags, step)
+
+
+def _inner_length(arrays: list[Any], flags: Any, order: Any) -> int:
+    """The elements that NumPy's iterator gives at a time: it looks at strides alone."""
+    like = numpy.lib.stride_tricks.as_strided
+    few = [like(numpy.empty(1, one.dtype), one.shape, one.strides) for one in arrays]
+    first = called_by_user(numpy.nditer, few, flags, order=order).value
+    return int((first[0] if isinstance(first, tuple) else first).size)
 
 
 def _order(arrays: list[Any], order: str) -> str | None:
@@ -58,6 +75,8 @@ def _order(arrays: list[Any], order: str) -> str | None:
 class Reading:
     """An iterator with NumPy's members."""
 
+    _step = 1  # elements that it goes on by
+
     def __init__(self, arrays: list[Any], shape: tuple[int, ...], order: str, flags: Any) -> None:
         self.operands, self.nop, self.itersize = tuple(arrays), len(arrays), math.prod(shape)
         self.dtypes = tuple(one.dtype for one in arrays)
@@ -75,8 +94,8 @@ class Reading:
 
     def iternext(self) -> bool:
         """Goes on to the next element, if there is one."""
-        self.finished = self.finished or self.iterindex + 1 == self.itersize
-        self.iterindex += not self.finished
+        self.finished = self.finished or self.iterindex + self._step >= self.itersize
+        self.iterindex += self._step * (not self.finished)
         return not self.finished
 
     def __iter__(self) -> Any:
@@ -141,8 +160,30 @@ class Reading:
         """NumPy's iterator at the same place, with all elements here."""
         over = Crossing("dappled.nditer").over(list(self.operands))
         made: Any = numpy.nditer(over, self._flags)
-        made.iterindex = self.iterindex
+        self._go_on(made)
         return made
+
+    def _go_on(self, theirs: Any) -> None:
+        theirs.iterindex = self.iterindex
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.whole(), name)
+
+
+class ReadingRows(Reading):
+    """The same over rows of a length."""
+
+    def __init__(self, arrays: Any, shape: Any, order: str, flags: Any, step: int) -> None:
+        self._step = step
+        super().__init__(arrays, shape, order, flags)
+
+    def __getitem__(self, number: int) -> Any:
+        if self.finished:
+            raise ValueError("Iterator is past the end")
+        row = self._rows[number][self.iterindex : self.iterindex + self._step]
+        row.flags.writeable = False
+        return row
+
+    def _go_on(self, theirs: Any) -> None:
+        for _ in range(self.iterindex // self._step):  # it refuses to go there at once
+            theirs.iternext()

@@ -12,7 +12,7 @@ from dappled._array import core, ndarray
 from dappled._array import empty as empty_array
 from dappled._creation import arange, asarray
 from dappled._native import native
-from dappled._order import common_order, turned
+from dappled._order import joined_order, turned
 from dappled._piecewise import in_pieces
 
 
@@ -106,9 +106,9 @@ def _joined_shape(arrays: list[Any], axis: Any) -> tuple[int, ...] | None:
 def _room(arrays: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
     """A new array, in the memory order that they have."""
     kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*_dtypes(arrays))
-    if kind.itemsize == 0 or kind.hasobject:  # a text as long as its values say; what NumPy holds
+    if kind.itemsize == 0 or kind.hasobject:  # a text as long as its values; what NumPy holds
         return None
-    axes = common_order(arrays, shape)
+    axes = joined_order(arrays)
     lies = tuple(shape[axis] for axis in axes)
     here = core.unwritten(lies, kind) if core.ranks() == 1 else None
     return turned(empty_array(lies, kind, "C") if here is None else here, axes)

@@ -14,6 +14,7 @@ import numpy
 
 from dappled._array import core, is_moved, ndarray
 from dappled._creation import asarray
+from dappled._order import common_order
 from dappled._piecewise import agreed, in_pieces
 
 
@@ -25,6 +26,7 @@ class Key(NamedTuple):
     axis: int  # the first axis of the array that they are about
     shape: tuple[int, ...]  # that they have together
     front: int  # at which axis of the result it begins
+    order: list[int]  # in which these axes of what is read lie: as the numbers do, if alone
 
 
 def is_spread(array: Any, key: Any, *values: Any) -> bool:
@@ -78,7 +80,9 @@ def taken_apart(array: Any, key: Any) -> Key | None:
             for own, (axis, _, at) in zip(numbers, found, strict=True)
         ]
     front = axes[0] if places[-1] - places[0] == len(places) - 1 else 0
-    return Key(part.transpose(axes + others), numbers, found[0][0], shape, front)
+    alone = [] if others else [asarray(one) for _, one, _ in found]
+    order = common_order(alone, shape)
+    return Key(part.transpose(axes + others), numbers, found[0][0], shape, front, order)
 
 
 def _items(array: Any, key: Any) -> list[Any] | None:

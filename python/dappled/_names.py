@@ -45,7 +45,7 @@ CHAPTERS = {
     "_joining": "concat concatenate repeat",
     "_objects": "c_ mgrid ogrid r_ ufunc",
     "_packing": "packbits unpackbits",
-    "_polynomials": "polyadd polyder polyint polymul polysub",
+    "_polynomials": "poly polyadd polyder polydiv polyint polymul polysub",
     "_products": "dot inner trace vdot",
     "_texts": "loadtxt savetxt",
     "_ranking": "median percentile quantile unique",

@@ -10,12 +10,12 @@ import numpy
 def memory_order(array: Any, ndim: int, order: Any) -> list[int]:
     """The axes of a new array like another, from the longest stride to the shortest."""
     axes = list(range(ndim))
-    strides, flags = array.strides, array.flags
+    flags = array.flags
     if order in ("F", "f") or (order not in ("C", "c") and flags.fnc and ndim == array.ndim):
         return axes[::-1]
     if order in ("A", "a", "C", "c") or flags.c_contiguous or ndim != array.ndim:
         return axes
-    return sorted(axes, key=lambda axis: -abs(strides[axis]))
+    return by_stride(array)
 
 
 def turned(made: Any, axes: list[int]) -> Any:
@@ -34,6 +34,33 @@ def common_order(arrays: list[Any], shape: tuple[int, ...]) -> list[int]:
     few = [_few(array) for array in arrays]
     made = numpy.nditer([*few, None]).operands[-1]
     return sorted(axes, key=lambda axis: -made.strides[axis])
+
+
+def joined_order(arrays: list[Any]) -> list[int]:
+    """The axes of what NumPy joins of arrays: each is put before those that all arrays have nearer
+    in memory; axes of one element say nothing.
+    """
+    axes: list[int] = []
+    for axis in range(arrays[0].ndim):
+        place = len(axes)
+        for at in reversed(range(len(axes))):
+            both = [one for one in arrays if one.shape[axis] != 1 and one.shape[axes[at]] != 1]
+            farther = [abs(one.strides[axis]) > abs(one.strides[axes[at]]) for one in both]
+            if farther and not all(farther):
+                break
+            place = at if farther else place
+        axes.insert(place, axis)
+    return axes
+
+
+def by_stride(array: Any, first: int = 0) -> list[int]:
+    """The axes from one on, from the longest stride to the shortest."""
+    return sorted(range(first, array.ndim), key=lambda axis: -abs(array.strides[axis]))
+
+
+def laid(made: Any, axes: list[int]) -> Any:
+    """An array whose axes lie in memory in this order: a copy, if they do not."""
+    return made if axes == sorted(axes) else turned(made.transpose(axes).copy(), axes)
 
 
 def _few(array: Any) -> Any:

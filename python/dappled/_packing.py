@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -9,6 +10,7 @@ import numpy
 from dappled._array import core
 from dappled._folding import along, axes_of
 from dappled._native import native
+from dappled._order import turned
 from dappled._piecewise import in_pieces
 
 
@@ -23,7 +25,7 @@ def packbits(a: Any, /, axis: Any = None, bitorder: Any = "big") -> Any:
     axes = axes_of(a, axis)
     if axes is None or len(axes) > 1:
         return NotImplemented
-    return along(a, axes, lambda part: numpy.packbits(part, axes[0], bitorder), True)
+    return _along(a, axes[0], lambda part, axis: numpy.packbits(part, axis, bitorder))
 
 
 @native(numpy.unpackbits)
@@ -37,7 +39,15 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: Any = "
     axes = axes_of(a, axis)
     if axes is None or len(axes) > 1:
         return NotImplemented
-    return along(a, axes, lambda part: numpy.unpackbits(part, axes[0], count, bitorder), True)
+    return _along(a, axes[0], lambda part, axis: numpy.unpackbits(part, axis, count, bitorder))
+
+
+def _along(a: Any, axis: int, compute: Callable[[Any, int], Any]) -> Any:
+    """What is made along an axis; it lies in Fortran's order if the array does."""
+    if not a.flags.fnc:
+        return along(a, [axis], lambda part: compute(part, axis), True)
+    back = list(range(a.ndim))[::-1]
+    return turned(_along(a.T, back[axis], compute), back)
 
 
 def _counted(bits: Any, count: int) -> Any:

@@ -11,6 +11,7 @@ from dappled._array import core
 from dappled._convolving import convolve
 from dappled._creation import asarray
 from dappled._crossing import Proxy
+from dappled._dividing import divided, of_roots
 from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import in_pieces
@@ -47,3 +48,14 @@ def polymul(a1: Any, a2: Any) -> Any:
     if len(rows) < 2 or not all(row.size for row in rows):
         return NotImplemented
     return convolve(*rows)
+
+
+@native(numpy.polydiv)
+def polydiv(u: Any, v: Any) -> Any:
+    return divided(u, v) if _are_coefficients((u, v)) else NotImplemented
+
+
+@native(numpy.poly)
+def poly(seq_of_zeros: Any) -> Any:
+    spread = _are_coefficients((seq_of_zeros,))
+    return of_roots(seq_of_zeros) if spread else NotImplemented

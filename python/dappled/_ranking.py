@@ -17,6 +17,7 @@ from dappled import _rows
 from dappled._array import core, is_moved, ndarray, ufuncs
 from dappled._large import is_large
 from dappled._native import native
+from dappled._order import memory_order, turned
 from dappled._piecewise import in_pieces
 from dappled._rebind import rewrapped
 from dappled._sorting import sort
@@ -133,7 +134,7 @@ def median(
         all_of_it = axis is None and out is None and not keepdims and _is_selected(a.dtype)
         found = _median_on_ranks(a.reshape(-1)) if all_of_it else None
         if found is None and out is None and not keepdims and not overwrite_input:
-            found = _along_on_ranks(a, axis, _median_of_rows)
+            found = _in_its_order(a, axis, _median_of_rows)
         steps = _numpys(numpy.median)
         return steps(a, axis, out, overwrite_input, keepdims) if found is None else found
     if core.ranks() > 1 and overwrite_input:  # NumPy may only read what every rank has
@@ -144,6 +145,16 @@ def median(
         right = axis in (None, 0, -1) and _is_selected(a.dtype)
         return _median_of_all(a) if right else NotImplemented
     return _along(a, axis, _median_of_rows)
+
+
+def _in_its_order(a: Any, axis: Any, compute: Callable[[Any], Any]) -> Any:
+    """What comes of each line in pieces, in memory as the lines are; None where they are none."""
+    if type(axis) is not int or not -a.ndim <= axis < a.ndim:
+        return None
+    axes = memory_order(a, a.ndim, "K")
+    found = _along_on_ranks(a.transpose(axes), axes.index(axis % a.ndim), compute)
+    rest = [one - (one > axis % a.ndim) for one in axes if one != axis % a.ndim]
+    return None if found is None else turned(found, rest)
 
 
 def _median_of_rows(rows: Any) -> Any:

@@ -97,7 +97,7 @@ def _take(a: Any, indices: Any, axis: Any, mode: Any) -> Any:
         found = row[(slice(None),) * at + (int(numbers),)]
         return found.copy() if row.ndim > 1 else found
     found = row[(slice(None),) * at + (numbers,)]
-    return found.copy() if at else found
+    return found if found.flags.c_contiguous else found.copy()
 
 
 def _is_cast(a: Any, out: Any) -> bool:

@@ -178,7 +178,7 @@ def _on_pieces(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[s
     if method == "reduce" and len(args) == 1:
         return _reduced(function, args[0], kwargs)
     if method == "accumulate" and len(args) == 1:
-        return accumulated(function, args[0], kwargs)
+        return _accumulated(function, args[0], kwargs)
     if method == "reduceat" and 2 <= len(args) <= 5 and in_pieces(args[0]):
         named = dict(zip(("axis", "dtype", "out"), args[2:], strict=False)) | kwargs
         return _parted(function, args[0], args[1], **named)
@@ -196,6 +196,16 @@ def _reduced(function: Any, array: Any, options: dict[str, Any]) -> Any:
         return _written(reduced(function, array, {**options, "dtype": kind, "out": None}), out)
     except TypeError:  # NumPy has words for it, in which there is an `out`
         return NotImplemented
+
+
+def _accumulated(function: Any, array: Any, options: dict[str, Any]) -> Any:
+    out = options.get("out")
+    if not isinstance(out, core.ndarray) or not in_pieces(array):
+        return accumulated(function, array, options)
+    kind = _folded_in(function, array, options.get("dtype"), out)
+    if kind is None or kind != out.dtype:  # which NumPy casts, or refuses, as it goes
+        return NotImplemented
+    return _written(accumulated(function, array, {**options, "dtype": kind, "out": None}), out)
 
 
 def _parted(

@@ -88,6 +88,8 @@ FUNCTIONS = {
     "argmin keepdims": lambda xp, a: a.argmin(-1, keepdims=True),
     "ptp": lambda xp, a: xp.ptp(a, 0),
     "count_nonzero": lambda xp, a: xp.count_nonzero(a > 2, axis=0),
+    "median last": lambda xp, a: xp.median(a, -1),
+    "median between": lambda xp, a: xp.median(a, 1, keepdims=True),
     "median": lambda xp, a: xp.median(a, 0),
     "nansum": lambda xp, a: xp.nansum(a, 0),
     "cumsum": lambda xp, a: a.cumsum(0),
@@ -104,6 +106,9 @@ FUNCTIONS = {
     "rot90": lambda xp, a: xp.rot90(a),
     "concatenate": lambda xp, a: xp.concatenate([a, a]),
     "concatenate last": lambda xp, a: xp.concatenate([a, a], -1),
+    "concatenate with C": lambda xp, a: xp.concatenate([a, xp.ones(a.shape)]),
+    "stack first": lambda xp, a: xp.stack([a, a + 1]),
+    "stack last": lambda xp, a: xp.stack([a, a], -1),
     "stack": lambda xp, a: xp.stack([a, a], 1),
     "repeat": lambda xp, a: xp.repeat(a, 2, 0),
     "tile": lambda xp, a: xp.tile(a, 2),
@@ -113,6 +118,15 @@ FUNCTIONS = {
     "by numbers": lambda xp, a: a[[0, 0]],
     "by numbers, last": lambda xp, a: a[..., [0, 0]],
     "by numbers, between": lambda xp, a: a[:, [1, 0]],
+    "by a table": lambda xp, a: a[[[0, 1], [1, 0], [0, 0]]],
+    "by a table, turned": lambda xp, a: a[xp.array([[0, 1], [1, 0], [0, 0]]).T],
+    "by a table, between": lambda xp, a: a[:, xp.array([[0, 1], [1, 0], [0, 0]]).T],
+    "by tables, turned": lambda xp, a: a[(xp.array([[0, 1], [1, 0], [0, 0]]).T,) * a.ndim],
+    "by tables, swapped": lambda xp, a: a.ravel()[xp.arange(24).reshape(2, 3, 4).swapaxes(0, 1)],
+    "by tables": lambda xp, a: a[xp.array([[0, 1, 0]] * 2).T, [[1, 1]] * 3],
+    "by tables, parted": lambda xp, a: a[[0, 1], :, [1, 0]],
+    "by a single number": lambda xp, a: a[xp.array(1)],
+    "by a mask of rows": lambda xp, a: a[xp.arange(len(a)) > 0],
     "compress": lambda xp, a: xp.compress([True], a, 0),
     "delete": lambda xp, a: xp.delete(a, 0, 1),
     "insert": lambda xp, a: xp.insert(a, 0, 5, 1),
@@ -138,6 +152,8 @@ FUNCTIONS = {
     "matmul": lambda xp, a: a @ xp.ones(a.shape[-1]),
     "dot": lambda xp, a: xp.dot(a, xp.ones((a.shape[-1], 2))),
     "einsum": lambda xp, a: xp.einsum("...i->...", a),
+    "packbits last": lambda xp, a: xp.packbits((a > 3).astype("i4"), axis=-1),
+    "unpackbits": lambda xp, a: xp.unpackbits(a.astype("u1"), axis=1),
     "packbits": lambda xp, a: xp.packbits(a > 3, axis=0),
     "deepcopy": lambda xp, a: __import__("copy").deepcopy(a),
     "into": lambda xp, a: xp.add(a, 1, out=xp.empty_like(a)),
@@ -151,14 +167,9 @@ FUNCTIONS = {
 }
 
 
-# What lies in C order, where NumPy keeps another: to be mended.
-LEFT = {"stack", "median", "by numbers", "by numbers, last", "by numbers, between", "packbits"}
-LEFT_OF_REPEATED = {"vectorize", "concatenate", "concatenate last"}
-
-
 def is_known(name, kind):
-    several = np.comm.size > 1
-    return several and (name in LEFT or (kind == "repeated" and name in LEFT_OF_REPEATED))
+    """What lies in C order on several ranks, where NumPy keeps another: to be mended."""
+    return np.comm.size > 1 and (name, kind) == ("vectorize", "repeated")
 
 
 def lies(xp, operand, function):

@@ -2,7 +2,34 @@
 
 from pieces_values import raised, with_order
 
+
+def accumulated(np, a, name, shape=-1, axis=0, **options):
+    """The bits of a running fold of elements in another shape."""
+    row = (a / 7 + 3).reshape(shape)
+    return getattr(np, name).accumulate(row, axis, **options).view("i8")
+
+
 CALCULATING = {
+    **{
+        f"accumulate {name}": lambda np, a, name=name: accumulated(np, a, name)
+        for name in ("subtract", "divide", "arctan2", "remainder", "hypot")
+    },
+    "accumulate two columns": lambda np, a: accumulated(np, a, "divide", (-1, 2)),
+    "accumulate two rows": lambda np, a: accumulated(np, a, "subtract", (2, -1), 1),
+    "accumulate many columns": lambda np, a: accumulated(np, a, "subtract", (-1, 42)),
+    "accumulate of integers": lambda np, a: (
+        np.subtract.accumulate(a.astype("i1").reshape(-1)),
+        np.divide.accumulate(a.astype("i4").reshape(-1) % 5 + 1),
+        np.floor_divide.accumulate(a.reshape(-1) + 9, dtype="f4"),
+    ),
+    "accumulate of times": lambda np, a: np.subtract.accumulate(a.reshape(-1).astype("m8[s]")).view(
+        "i8"
+    ),
+    "accumulate nothing": lambda np, a: [
+        np.subtract.accumulate(part) for part in (a[:0], a[:, :0], a[0, :0])
+    ],
+    "accumulate out": lambda np, a: accumulated(np, a, "divide", out=np.empty(a.size)),
+    "accumulate of a wrong dtype": lambda np, a: raised(lambda: np.less.accumulate(a.reshape(-1))),
     "where": lambda np, a: np.where(a > 3, a, -a),
     "clip": lambda np, a: np.clip(a, -1, 4),
     "select": lambda np, a: np.select([a > 3, a < -2], [a, -a], 0),

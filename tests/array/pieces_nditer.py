@@ -27,7 +27,33 @@ def past_the_end(np, a):
     return walked(it), it.finished, raised(lambda: it.value), raised(lambda: next(it))
 
 
+def rows(iterator):
+    """The rows that an iterator gives, with where it is."""
+    found = []
+    for value in iterator:
+        each = value if isinstance(value, tuple) else (value,)
+        found += [[row.shape, row.dtype, row.flags.writeable, row.copy()] for row in each]
+        found.append(iterator.iterindex)
+    return found
+
+
+def in_rows(*names, **options):
+    """An iterator over the rows of what some functions make of an array."""
+    return lambda np, a: rows(np.nditer([name(a) for name in names], ["external_loop"], **options))
+
+
 NDITER = {
+    "nditer rows": lambda np, a: rows(np.nditer(a, ["external_loop"])),
+    "nditer rows turned": in_rows(lambda a: a.T),
+    "nditer rows across": in_rows(lambda a: a, order="F"),
+    "nditer rows of a part": in_rows(lambda a: a[:, 1:5]),
+    "nditer rows of steps": in_rows(lambda a: a[::2], op_flags=[["readonly"]]),
+    "nditer rows backwards": in_rows(lambda a: a[::-1], order="C"),
+    "nditer rows of several": in_rows(lambda a: a, lambda a: a[0], lambda a: 3),
+    "nditer rows of a cube": in_rows(lambda a: a.reshape(3, -1, 7)[:, 1:]),
+    "nditer rows wrong": lambda np, a: raised(
+        lambda: np.nditer(a, ["external_loop", "multi_index"])
+    ),
     "nditer": lambda np, a: walked(np.nditer(a)),
     "nditer turned": lambda np, a: walked(np.nditer(a.T, ["multi_index"]), "multi_index"),
     "nditer order": lambda np, a: walked(np.nditer(a, ["c_index"], order="F"), "index"),
