@@ -108,7 +108,7 @@ impl Interpreter {
         let size = self.outputs[0].itemsize;
         let part = len.div_ceil(count).next_multiple_of(GRAIN);
         // What is left over would be too short for a loop of its own.
-        if count == 1 || (len % part != 0 && len % part < GRAIN) {
+        if count == 1 || (!len.is_multiple_of(part) && len % part < GRAIN) {
             return self.run_part(stage, inputs, out, 0);
         }
         let parts = (0..len).step_by(part).zip(out.chunks_mut(part * size)).collect();

@@ -8,6 +8,7 @@ mod by_number;
 mod call;
 mod choosing;
 mod class;
+mod commonest;
 mod conversion;
 mod copies;
 mod creating;

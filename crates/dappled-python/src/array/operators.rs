@@ -6,9 +6,10 @@ use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 
 use super::class::NdArray;
+use super::commonest::beside_own;
 use super::product::product;
 use super::slow;
-use super::ufunc::{apply, beside_own, updated};
+use super::ufunc::{apply, updated};
 
 type Object<'py> = Bound<'py, PyAny>;
 

@@ -9,12 +9,12 @@ use dappled_kernels::{DType, Op};
 use pyo3::prelude::*;
 
 use super::class::NdArray;
+use super::commonest::number;
 use super::exclusive::quickly;
 use super::origin::{must_report_now, policy};
 use super::session::{said, session};
 use super::shapes::owned;
 use super::sites;
-use super::ufunc::number;
 
 /// From so many elements on: to put fewer together costs more than it saves. A test sets it to 1.
 static LEAST: LazyLock<usize> = LazyLock::new(|| said("DAPPLED_TOGETHER").unwrap_or(800).max(1));
