@@ -38,6 +38,8 @@ def _nonzero(a: Any) -> Any:
         for place, one in enumerate(numpy.unravel_index(found, a.shape)):
             table[:, place] = one
         return _columns(core.wrap(table, True))
+    if core.ranks() > 1 and a._whole and a.ndim > 1:
+        return _columns(core.wrap(numpy.argwhere(core.unwrap(a)), True))
     if not in_pieces(a) or not is_moved(a.dtype):
         return NotImplemented
     piece = _rows.rows(a.reshape(-1))

@@ -197,7 +197,7 @@ def _reduced(function: Any, array: Any, options: dict[str, Any]) -> Any:
     kind = _folded_in(function, array, options.get("dtype"), out)
     try:
         return _written(reduced(function, array, {**options, "dtype": kind, "out": None}), out)
-    except TypeError:  # NumPy has words for it, in which there is an `out`
+    except (OverflowError, TypeError):  # NumPy has words for it, in which there is an `out`
         return NotImplemented
 
 

@@ -55,3 +55,14 @@ def test_edges_between_numbers_of_python():
         ours = np.histogram(array("f4"), bins, (-1, 2))
         theirs = numpy.histogram(VALUES.astype("f4"), bins, (-1, 2))
         assert [one.tolist() for one in ours] == [one.tolist() for one in theirs], bins
+
+
+def test_a_range_of_nothing_from_what_the_dtype_does_not_have():
+    assert np.arange(-1, 0, -1, dtype="I").tolist() == []
+    assert np.arange(2, -1, -1, dtype="I").tolist() == [2, 1, 0]
+
+
+def test_one_element_is_cast_as_ufuncs_cast():
+    ours, theirs = np.array([1, -128], "b"), numpy.array([1, -128], "b")
+    np.copysign.at(ours, 1, numpy.float32(2)), numpy.copysign.at(theirs, 1, numpy.float32(2))
+    assert ours.tolist() == theirs.tolist()
