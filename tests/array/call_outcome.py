@@ -107,7 +107,9 @@ def differences(call, theirs, ours):
     raised = [one.raised if plain_call else one.raised.partition(":")[0] for one in (theirs, ours)]
     if raised[0] != raised[1]:
         return f"raised: NumPy {theirs.raised or None}, Dappled {ours.raised or None}"
-    if not plain_call and FREE.search(call.text):
+    made = not {*theirs.shared} & {"view", "itself"}
+    # In one process a piece that does not lie as NumPy's arrays do comes to NumPy as a copy.
+    if not plain_call and made and (dappled.comm.size == 1 or FREE.search(call.text)):
         unordered(theirs.value), unordered(ours.value)
     if text := unlike(theirs.value, ours.value, call.units):
         return f"result: {text}"
