@@ -26,7 +26,7 @@ def estimated(a: Any, bins: str, range: Any, weights: Any) -> tuple[int, Any]:
     The rules need a spread and some percentiles, which are computed in pieces.
     """
     edges = core.unwrap(_edges()(a, bins, range, weights))
-    return len(edges) - 1, (edges[0], edges[-1])
+    return len(edges) - 1, (edges[0], edges[-1]) if range is None else range
 
 
 def between(a: Any, edges: Any, density: Any, weights: Any) -> Any:

@@ -33,8 +33,10 @@ def fitted(value: Any, shape: tuple[int, ...], text: str) -> Any:
 
 @native(numpy.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: Any = False) -> Any:
-    if not isinstance(array, ndarray) or not isinstance(shape, tuple):
+    shape = (shape,) if isinstance(shape, int) else shape
+    if not isinstance(array, ndarray) or not isinstance(shape, list | tuple):
         return NotImplemented
+    shape = tuple(shape)
     if array._items:
         return viewed(numpy.broadcast_to, array, shape)
     found = array._broadcast_to(shape) if all(length >= 0 for length in shape) else None

@@ -112,14 +112,17 @@ def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
     if out is not None and self.dtype.kind in "iu" and out.shape == self.shape:
         # NumPy does not write all that it makes.
         numpy.round(numpy.empty(0, self.dtype), decimals, numpy.empty(0, out.dtype))
-    # NumPy's lies in C order, unless all of it lies in F order.
-    own = self if out is not None or decimals == 0 or not in_pieces(self) else self.copy("A")
-    return into(_round(own, decimals), out)
+    # NumPy's lies in C order where it scales, unless all of it lies in F order; complex numbers and
+    # what needs no scaling lie as they did.
+    kind = self.dtype.kind
+    scales = decimals < 0 or (decimals > 0 and kind not in "iu")
+    scaled = out is None and scales and kind != "c" and in_pieces(self)
+    return into(_round(self.copy("A") if scaled else self, decimals), out)
 
 
 def _round(self: Any, decimals: int) -> Any:
     if self.dtype.kind in "iuc" and in_pieces(self):
-        return applied(lambda part: part.round(decimals), (self,), {})
+        return applied(lambda part: part.round(decimals), (self,), {}, order="K")
     if self.dtype.kind != "f":
         return NotImplemented
     if decimals == 0:

@@ -134,7 +134,7 @@ def histogram(
     if a.dtype.kind not in "iuf" or not a.size or (weights is not None and not spread):
         return NotImplemented
     edges = _edges(a, bins, range)
-    counts = _histogram(a, bins, edges, weights)
+    counts = _histogram(a, bins, edges, range, weights)
     if counts is NotImplemented:
         return NotImplemented
     if density:
@@ -160,9 +160,11 @@ def _ends(a: Any) -> Any:
     return _extent(core.extent_of_floats, _rows.read_rows(a.reshape(-1)))
 
 
-def _histogram(a: Any, bins: Any, edges: Any, weights: Any) -> Any:
+def _histogram(a: Any, bins: Any, edges: Any, range: Any, weights: Any) -> Any:
     equal = not numpy.ndim(bins)
-    ends = (edges[0], edges[-1]) if equal else None
+    # As they were said: edges of float32 between numbers of Python's are others.
+    said = (edges[0], edges[-1]) if range is None else range
+    ends = said if equal else None
     if core.ranks() == 1:
         if not equal or a.dtype != float or edges.dtype != float:
             return NotImplemented

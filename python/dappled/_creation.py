@@ -259,7 +259,8 @@ def arange(*args: Any, dtype: Any = None, device: Any = None) -> Any:
     blocks = core.blocks((length,), kind.itemsize)
     if blocks is None or kind.kind not in "iufc" or kind.char in "gG":
         return NotImplemented
-    values = numpy.array([start, start + step if length > 1 else start], kind)
+    # Those that there are: the dtype need not have others.
+    values = numpy.array([start + step * place if place < length else 0 for place in (0, 1)], kind)
     own = blocks.local_shape(core.rank())[0]
     first = blocks.global_index(core.rank(), (0,))[0] if own else 0
     return core.from_piece(blocks, _steps(values, numpy.arange(first, first + own)), True)

@@ -7,6 +7,7 @@ exact.
 
 from __future__ import annotations
 
+import functools
 import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from dappled._array import where as chosen
 from dappled._broadcasting import broadcast_to, fits
 from dappled._comm import together
 from dappled._line import called_by_user
+from dappled._order import common_order, in_order, turned
 from dappled._piecewise import agreed, in_pieces, joined
 from dappled._relaying import is_relayed, relayed
 from dappled.protocol import Distribution
@@ -40,15 +42,15 @@ def reduced(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     keepdims = bool(named.pop("keepdims", False))
     named = {key: value for key, value in named.items() if value is not None or key == "initial"}
 
-    def fold(part: Any, where: Any = True) -> Any:
+    def fold(axes: list[int], part: Any, where: Any = True) -> Any:
         return ufunc.reduce(part, axis=tuple(axes), keepdims=keepdims, where=where, **named)
 
     with numpy.errstate(all="ignore"):  # it is asked for the dtype alone
-        like = fold(numpy.zeros((1,) * array.ndim, array.dtype))
+        like = fold(axes, numpy.zeros((1,) * array.ndim, array.dtype))
     if not hasattr(like, "dtype"):  # an object, which is of no use elsewhere
         return NotImplemented
     if len(axes) < array.ndim and is_moved(like.dtype):
-        return along(array, axes, fold, keepdims, where)
+        return _in_memory(array, axes, fold, keepdims, where)
     native = ufunc.__name__ in ("add", "multiply")  # whose order is NumPy's
     exact = ufunc.__name__ in ASSOCIATIVE and (not native or like.dtype.kind in "iumb")
     if not exact and where:
@@ -86,9 +88,27 @@ def accumulated(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
         nothing = numpy.empty(array.shape, array.dtype)
         return core.wrap(called_by_user(ufunc.accumulate, nothing, axis, kind))
     if array.size // array.shape[axis] >= core.ranks():
-        return along(array, axes, lambda part: ufunc.accumulate(part, axis, kind), True)
+        return _in_memory(
+            array, axes, lambda axes, part: ufunc.accumulate(part, axes[0], kind), True
+        )
     like = called_by_user(ufunc.accumulate, numpy.zeros(1, array.dtype), 0, kind).dtype
     return relayed(ufunc, array, axis, like) if is_relayed(ufunc, like) else NotImplemented
+
+
+def _in_memory(
+    array: Any,
+    axes: list[int],
+    compute: Callable[..., Any],
+    keeps: bool,
+    beside: Sequence[Any] = (),
+) -> Any:
+    """As `along`, in the order of memory, as ufuncs go through an array and make another."""
+    order = common_order([array, *beside], array.shape)
+    seen, *others = (in_order(one, order) for one in (array, *beside))
+    places = [order.index(axis) for axis in axes]
+    made = along(seen, places, functools.partial(compute, places), keeps, others)
+    kept = [axis for axis in order if keeps or axis not in axes]
+    return turned(made, [sorted(kept).index(axis) for axis in kept])
 
 
 def placed(name: str, array: Any, axis: Any, keepdims: bool) -> Any:

@@ -130,7 +130,8 @@ def _at_once(ufunc: Any, array: Any, key: tuple[Any, ...], values: tuple[Any, ..
         view[...] = ours(view, *given)  # cast as is written, whatever comes
     else:  # of which a ufunc makes a scalar
         single = tuple(one for one in key if one is not ...)
-        array[single] = ours(array[single], *map(core.unwrap, given))
+        found = ours(array[single], *map(core.unwrap, given))
+        array[single] = numpy.asarray(found)  # cast, not refused as numbers are
     return None
 
 

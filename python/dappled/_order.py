@@ -21,7 +21,10 @@ def memory_order(array: Any, ndim: int, order: Any) -> list[int]:
 def turned(made: Any, axes: list[int]) -> Any:
     """A new array whose axes are these of the one that is wanted."""
     back = sorted(range(len(axes)), key=axes.__getitem__)
-    return made if back == axes == sorted(axes) else made.transpose(back)._owner()
+    if back == axes == sorted(axes):
+        return made
+    view = made.transpose(back)
+    return view._owner() if view._held is None else view  # what NumPy holds stays its own
 
 
 def common_order(arrays: list[Any], shape: tuple[int, ...]) -> list[int]:

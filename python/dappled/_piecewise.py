@@ -22,6 +22,7 @@ from dappled._order import common_order, in_order, turned
 
 # Keyword arguments that say how an element is computed, and nothing of other arrays.
 _PLAIN = {"casting", "dtype", "sig", "signature", "subok"}
+_ORDERS = ("K", "A", "C", "F")
 _SCALARS = (bool, int, float, complex, numpy.generic)
 _ARRAYS = (ndarray, numpy.ndarray)
 
@@ -32,12 +33,14 @@ def piecewise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         return NotImplemented
     out, where = kwargs.get("out"), kwargs.get("where", True)
     out = out[0] if type(out) is tuple and len(out) == 1 else out
-    named = {key: kwargs[key] for key in kwargs if key not in ("out", "where")}
-    if not named.keys() <= _PLAIN or not any(map(in_pieces, (*args, out, where))):
+    named = {key: kwargs[key] for key in kwargs if key not in ("order", "out", "where")}
+    order = kwargs.get("order", "K")
+    plain = named.keys() <= _PLAIN and order in _ORDERS
+    if not plain or not any(map(in_pieces, (*args, out, where))):
         return NotImplemented
     arrays = {} if where is True else {"where": where}
     if out is None:
-        return applied(function, args, named, arrays, keeps=True)
+        return applied(function, args, named, arrays, order)
     if type(out) is tuple:
         several = len(out) == function.nout and where is True
         return _into_each(applied(function, args, named), out, named) if several else NotImplemented
@@ -74,12 +77,12 @@ def applied(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     named: dict[str, Any] | None = None,
-    keeps: bool = False,
+    order: Any = "C",
 ) -> Any:
     """An element-wise function on our arrays, piece by piece; NotImplemented if it can't be.
 
-    `named` are arrays, too; of what is written each rank has a copy of its part. It may keep the
-    order of the axes in memory, as ufuncs do.
+    `named` are arrays, too; of what is written each rank has a copy of its part. The order is that
+    of the axes in memory.
     """
     together(getattr(function, "__name__", "vectorize"))
     named = named or {}
@@ -90,7 +93,7 @@ def applied(
     sample = _sample(function, arrays, kwargs, 0, named)
     if not _is_made(sample):
         return NotImplemented
-    axes = _axes(arrays, shape) if keeps else list(range(len(shape)))
+    axes = _axes(arrays, shape, order)
     parts, blocks = _parts(arrays, shape, axes)
     given, more = _divided(parts, named)
     results = agreed(lambda: _alike(called_by_user(function, *given, **kwargs, **more), sample))
@@ -128,7 +131,7 @@ def measured(
     sample = _sample(function, arrays, kwargs, 1) if sample is None else sample
     if not _is_made(sample):
         return NotImplemented
-    axes = _axes(arrays, shape)
+    axes = _axes(arrays, shape, "K")
     parts, blocks = _parts(arrays, shape, axes)
     has_any = all(numpy.size(part) for part in parts)
     own = agreed(lambda: called_by_user(function, *parts, **kwargs) if has_any else None)
@@ -157,9 +160,13 @@ def _sample(
         return function(*given, **kwargs, **more)
 
 
-def _axes(arrays: list[Any], shape: tuple[int, ...]) -> list[int]:
+def _axes(arrays: list[Any], shape: tuple[int, ...], order: str) -> list[int]:
     """The order in which the axes of a result lie in memory."""
-    return common_order([one for one in arrays if isinstance(one, _ARRAYS)], shape)
+    given = [one for one in arrays if isinstance(one, _ARRAYS)]
+    if order == "K":
+        return common_order(given, shape)
+    columns = order == "F" or (order == "A" and all(one.flags.f_contiguous for one in given))
+    return list(range(len(shape)))[:: -1 if columns else 1]
 
 
 def _parts(arrays: list[Any], shape: tuple[int, ...], axes: list[int]) -> tuple[list[Any], Any]:

@@ -77,7 +77,8 @@ def _shuffle(generator: Any, x: Any, axis: int = 0) -> None:
 
 
 def _permutation(generator: Any, x: Any, axis: int = 0) -> Any:
-    return numpy.take(x, _order(generator, x.shape[axis]), axis=axis)
+    order = _order(generator, x.shape[axis])
+    return x[(slice(None),) * range(x.ndim)[axis] + (order,)]  # a key, as NumPy has it in memory
 
 
 def _choice(generator: Any, a: Any, *args: Any, axis: int = 0, **kwargs: Any) -> Any:

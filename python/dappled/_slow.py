@@ -66,7 +66,7 @@ def ufunc(name: str, args: tuple[Any, ...]) -> Any:
         return called(getattr(numpy, name), "__call__", args, {})
     # NumPy's arrays compare more than its ufuncs: structures, and what is never equal.
     if core.ranks() > 1 and any(map(in_pieces, args)):
-        found = applied(compare, args, {}, keeps=True)
+        found = applied(compare, args, {}, order="K")
         if found is not NotImplemented:
             return found
     return _by_numpys_arrays(name, args)

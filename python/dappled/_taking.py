@@ -19,6 +19,7 @@ from dappled._large import is_large
 from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
+from dappled._places import MODES, inside, numbers_of, wound
 from dappled._threads import plain, unwritten
 
 _METHODS = "dappled.ndarray"
@@ -37,6 +38,8 @@ def _nonzero(a: Any) -> Any:
         for place, one in enumerate(numpy.unravel_index(found, a.shape)):
             table[:, place] = one
         return _columns(core.wrap(table, True))
+    if core.ranks() > 1 and a._whole and a.ndim > 1:
+        return _columns(core.wrap(numpy.argwhere(core.unwrap(a)), True))
     if not in_pieces(a) or not is_moved(a.dtype):
         return NotImplemented
     piece = _rows.rows(a.reshape(-1))
@@ -63,36 +66,27 @@ def argwhere(a: Any) -> Any:
     return made.T
 
 
-def _axis(a: Any, axis: Any) -> int | None:
-    """Which axis is meant; None if there is none such."""
-    if not hasattr(axis, "__index__") or not -a.ndim <= operator.index(axis) < a.ndim:
+def _axis(dims: int, axis: Any) -> int | None:
+    """Which of so many axes is meant; None if there is none such."""
+    if not hasattr(axis, "__index__") or not -dims <= operator.index(axis) < dims:
         return None
-    return range(a.ndim)[operator.index(axis)]
-
-
-def _numbers(indices: Any) -> Any:
-    """An array of whole numbers; None of what is none, or wrong."""
-    numbers = indices if isinstance(indices, ndarray) else numpy.asarray(indices)
-    return numbers if numbers.dtype.kind in "iu" else None
+    return range(dims)[operator.index(axis)]
 
 
 def _take(a: Any, indices: Any, axis: Any, mode: Any) -> Any:
     on_ranks = core.ranks() > 1 and any(map(in_pieces, (a, indices)))
     if not (on_ranks or is_large(indices)) or not isinstance(a, ndarray):
         return NotImplemented
-    numbers, row = _numbers(indices), a.reshape(-1) if axis is None else a
-    at = _axis(row, 0 if axis is None else axis)
-    if numbers is None or at is None or mode not in ("raise", "wrap", "clip"):
+    numbers, row = numbers_of(indices), a.reshape(-1) if axis is None else a
+    at = _axis(row.ndim, 0 if axis is None else axis)
+    if numbers is None or at is None or mode not in MODES:
         return NotImplemented
     length = row.shape[at]
     if not length and numbers.size:
         raise IndexError("cannot do a non-empty take from an empty axes.")
     if 0 in row.shape[:at]:  # whatever the numbers are
         return empty((*row.shape[:at], *numbers.shape, *row.shape[at + 1 :]), row.dtype)
-    if mode == "wrap":
-        numbers = asarray(numbers) % length
-    elif mode == "clip":
-        numbers = asarray(numbers).clip(0, length - 1)
+    numbers = inside(numbers, length, mode)
     if not numbers.ndim:
         found = row[(slice(None),) * at + (int(numbers),)]
         return found.copy() if row.ndim > 1 else found
@@ -106,28 +100,34 @@ def _is_cast(a: Any, out: Any) -> bool:
 
 
 def _take_into(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
+    if mode == "wrap" and (known := wound(indices, _length(a, axis))) is not None:
+        return take(a, known, axis, out)
     if casts := _is_cast(a, out):
         at = few(asarray(indices)).astype(int)
         called_by_user(numpy.take, few(a), at, axis, few(out), mode)  # which NumPy may refuse
     return into(_take(a, indices, axis, mode), out, casts)
 
 
+def _length(a: Any, axis: Any) -> int:
+    """How many places there are to take from; 0 where there is no such axis."""
+    shape = (numpy.size(a),) if axis is None else numpy.shape(a)
+    at = _axis(len(shape), 0 if axis is None else axis)
+    return 0 if at is None else shape[at]
+
+
 take = native(numpy.take)(_take_into)
 
 
 def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> Any:
+    if mode == "wrap" and (known := wound(ind, numpy.size(a), "safe")) is not None:
+        return put(a, known, v)
     if core.ranks() == 1 or not in_pieces(a) or not a._writeable:
         return NotImplemented
     given = v if isinstance(v, ndarray | numpy.ndarray) else numpy.asarray(v, a.dtype)
-    numbers, values = _numbers(ind), asarray(given).reshape(-1)
-    known = mode in ("raise", "wrap", "clip")
-    if not known or numbers is None or not values.size or not a.size:
+    numbers, values = numbers_of(ind, "safe"), asarray(given).reshape(-1)
+    if mode not in MODES or numbers is None or not values.size or not a.size:
         return NotImplemented
-    numbers = asarray(numbers).reshape(-1)
-    if mode == "wrap":
-        numbers = numbers % a.size
-    elif mode == "clip":
-        numbers = numbers.clip(0, a.size - 1)
+    numbers = inside(asarray(numbers).reshape(-1), a.size, mode)
     write_flat(a, numbers, _cycled(values, numbers.size))
     return None
 
@@ -229,6 +229,8 @@ def _dtype(value: Any) -> Any:
 
 
 def _choose_into(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
+    if mode == "wrap" and (known := wound(a, len(choices), "safe")) is not None:
+        return choose(known, choices, out)
     try:
         shape = numpy.broadcast_shapes(*map(numpy.shape, (a, *choices)))
     except ValueError:

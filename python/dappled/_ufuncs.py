@@ -19,6 +19,7 @@ from dappled._folding import accumulated, reduced
 from dappled._foreign import takes_part
 from dappled._indexing import at
 from dappled._line import called_by_user
+from dappled._masked import compared
 from dappled._piecewise import in_pieces, piecewise
 from dappled._products import GENERALISED
 from dappled._segments import parted
@@ -128,6 +129,8 @@ _WRITTEN = {"at": (0,), "reduce": (3,), "accumulate": (3,), "reduceat": (4,)}
 
 def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A method of NumPy's ufunc on our arrays."""
+    if "where" in kwargs and method == "__call__":
+        args = compared(function, args)
     found = _on_pieces(function, method, args, kwargs)
     if found is not NotImplemented:
         return found
@@ -194,7 +197,7 @@ def _reduced(function: Any, array: Any, options: dict[str, Any]) -> Any:
     kind = _folded_in(function, array, options.get("dtype"), out)
     try:
         return _written(reduced(function, array, {**options, "dtype": kind, "out": None}), out)
-    except TypeError:  # NumPy has words for it, in which there is an `out`
+    except (OverflowError, TypeError):  # NumPy has words for it, in which there is an `out`
         return NotImplemented
 
 

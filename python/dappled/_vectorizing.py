@@ -45,7 +45,7 @@ class vectorize(numpy.vectorize):  # the name is NumPy's
         each = numpy.vectorize(function, otypes=otypes)
         if set(otypes) & set("MSUVm"):  # whose size or unit depends on the values
             return measured(each, given, {}, _arrays(first, otypes))
-        return applied(each, given, {}, keeps=True)
+        return applied(each, given, {}, order="K")
 
 
 def _bound(

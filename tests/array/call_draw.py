@@ -17,6 +17,8 @@ from call_words import Words
 PART = re.compile(r"\{(?:(\w+)=)?(\w+)(?::([^}]*))?\}")
 OFTEN, ROUNDING = 0.3, 64
 INTO = "<into>"
+# NumPy does where there is a mask: for a number that the other's dtype does not have.
+CRASHES = re.compile(r"\b(equal|not_equal|(less|greater)(_equal)?)\(.*\b(3|300)<into>")
 # What stands before templates whose results are not NumPy's to the last bit.
 MARKS = "~+=*"
 
@@ -149,7 +151,8 @@ class Call(Keys, Words):
         result = self.result()
         many = isinstance(result, tuple)
         outs = [self.target_of(one) for one in (result if many else [result])]
-        where = f", where={self.mask()}" if self.into == "where" else ""
+        masked = self.into == "where" and not CRASHES.search(self.text)
+        where = f", where={self.mask()}" if masked else ""
         return f", out={'(' + ', '.join(outs) + ')' if many else outs[0]}{where}"
 
     def target_of(self, result):

@@ -74,7 +74,7 @@ np.histogram({a}{bins=one:3 7 [-2,0,1,5] 'auto' 'sturges'}{range=one:(-1,2) (0,0
 ~np.histogram({a}, 4{weights=like})
 np.histogram_bin_edges({a}{bins=one:3 'fd' 'scott' [0,1]}{range=one:(-1,2)})
 ~np.histogram2d({a:dfl 1}, {like}{bins=one:3 (2,4)}{density=bool})
-~np.histogramdd({a:dfl 2}{bins=one:2}{density=bool}{weights=one:None})
+~np.histogramdd({a:dfl 2}, {one:1 2}{density=bool}{weights=one:None})
 np.digitize({a}, {one:[0,1,2] [3,1,-2] np.array([-1.5,0,2.5]) [0,2,1]}{right=bool})
 np.searchsorted(np.sort({a: 1}), {b}{side=word:left right}{sorter=one:None})
 np.sort({a: 1}).searchsorted({b}{side=word:left right})

@@ -1,6 +1,7 @@
 """Runs on every rank: what is new where there are several, each thing in one function."""
 
 import dappled as np
+import features_beyond
 import features_items
 import features_kept
 import features_orders
@@ -17,6 +18,7 @@ FAMILIES = [
     features_items,
     features_orders,
     features_kept,
+    features_beyond,
 ]
 
 

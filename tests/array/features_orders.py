@@ -52,3 +52,25 @@ def test_bins_that_are_no_numbers():
 def test_bits_of_complex_numbers_wherever_they_are_written():
     for shape in [(900,), (6, 8), (3, 3000)]:
         written(shape, "complex64")
+
+
+def test_ufuncs_keep_or_take_an_order_in_pieces():
+    values, mask = numpy.arange(24.0).reshape(2, 3, 4), numpy.arange(24).reshape(2, 3, 4) % 3 > 0
+    programs = [
+        *[lambda np, a, m, order=order: np.add(a, a, order=order) for order in "CFAK"],
+        lambda np, a, m: np.hypot.reduce(a, axis=1),
+        lambda np, a, m: np.hypot.reduce(a, axis=(0,), keepdims=True, where=m),
+        lambda np, a, m: np.any(a, axis=2, where=m),
+        lambda np, a, m: np.arctan2.accumulate(a, axis=1),
+        lambda np, a, m: np.nonzero(a)[1],
+    ]
+    for given in (values, values.copy("F"), values.transpose(1, 2, 0).copy("K")):
+        fits = mask if given.shape == mask.shape else mask.reshape(given.shape)
+        for number, program in enumerate(programs):
+            ours = program(np, np.array(given), np.array(fits))
+            theirs = program(numpy, given, fits)
+            flags = [(one.flags.c_contiguous, one.flags.f_contiguous) for one in (ours, theirs)]
+            assert flags[0] == flags[1], (number, flags, given.strides)
+            assert ours.tolist() == theirs.tolist(), number
+    assert not np.nonzero(whole(values))[1].flags.c_contiguous
+    assert np.random.default_rng(3).permutation(np.array(values[:1]), axis=-1).flags.f_contiguous

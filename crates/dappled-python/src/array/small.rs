@@ -10,7 +10,7 @@ use pyo3::exceptions::PyException;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyEllipsis, PyList, PySlice, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyEllipsis, PyList, PySlice, PyString, PyTuple};
 
 use super::call::{Call, is_plain};
 use super::class::NdArray;
@@ -86,12 +86,25 @@ pub fn by_numpy<'py>(small: Small, call: &Call<'_, 'py>, numpy: &Bound<'py, PyAn
         return Ok(None);
     };
     let args = args?;
+    if goes_round(call, numpy)? {
+        return Ok(None);
+    }
     let kwargs = call.kwargs.map(|_| PyDict::new(py));
     for (name, value) in call.kwargs.into_iter().flatten() {
         let Some(value) = handed(&value, few, DEPTH)? else { return Ok(None) };
         kwargs.as_ref().map_or(Ok(()), |kwargs| kwargs.set_item(name, value))?;
     }
     taken_if_made(py, numpy.call(PyTuple::new(py, args)?, kwargs.as_ref()))
+}
+
+/// Is this NumPy's `mode="wrap"`? It takes one step for each length of the axis, so that a number
+/// may take it years.
+fn goes_round(call: &Call<'_, '_>, numpy: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let named = call.kwargs.map(|given| given.get_item("mode")).transpose()?.flatten();
+    let is_wrap =
+        |item: &Bound<'_, PyAny>| item.cast_exact::<PyString>().is_ok_and(|word| word == "wrap");
+    let found = named.as_ref().is_some_and(is_wrap) || call.args.iter().any(|item| is_wrap(&item));
+    Ok(found && numpy.getattr(intern!(numpy.py(), "__name__"))?.ne("pad")?)
 }
 
 /// A result as ours, if NumPy has made one.
