@@ -195,10 +195,7 @@ def _reduced(function: Any, array: Any, options: dict[str, Any]) -> Any:
     if not isinstance(out, core.ndarray) or not in_pieces(array):
         return reduced(function, array, options)
     kind = _folded_in(function, array, options.get("dtype"), out)
-    try:
-        return _written(reduced(function, array, {**options, "dtype": kind, "out": None}), out)
-    except (OverflowError, TypeError):  # NumPy has words for it, in which there is an `out`
-        return NotImplemented
+    return _folded_into(reduced, function, array, {**options, "dtype": kind}, out)
 
 
 def _accumulated(function: Any, array: Any, options: dict[str, Any]) -> Any:
@@ -208,7 +205,14 @@ def _accumulated(function: Any, array: Any, options: dict[str, Any]) -> Any:
     kind = _folded_in(function, array, options.get("dtype"), out)
     if kind is None or kind != out.dtype:  # which NumPy casts, or refuses, as it goes
         return NotImplemented
-    return _written(accumulated(function, array, {**options, "dtype": kind, "out": None}), out)
+    return _folded_into(accumulated, function, array, {**options, "dtype": kind}, out)
+
+
+def _folded_into(fold: Any, function: Any, array: Any, options: dict[str, Any], out: Any) -> Any:
+    try:
+        return _written(fold(function, array, {**options, "out": None}), out)
+    except (OverflowError, TypeError):  # NumPy has words for it, in which there is an `out`
+        return NotImplemented
 
 
 def _parted(
