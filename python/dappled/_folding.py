@@ -35,8 +35,8 @@ def reduced(ufunc: Any, array: Any, options: dict[str, Any]) -> Any:
     """`ufunc.reduce` of an array in pieces; NotImplemented if it must be gathered."""
     plain = in_pieces(array) and options.get("out") is None
     axes = axes_of(array, options.get("axis", 0)) if plain else None
-    where = _everywhere(options.get("where", True), array) if axes else None
-    if core.ranks() == 1 or not axes or not array.size or where is None:
+    where = _everywhere(options.get("where", True), array) if axes is not None else None
+    if core.ranks() == 1 or axes is None or where is None or not (array.ndim and array.size):
         return NotImplemented
     named = {key: options[key] for key in options if key not in ("axis", "out", "where")}
     keepdims = bool(named.pop("keepdims", False))

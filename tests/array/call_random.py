@@ -52,6 +52,8 @@ POLYNOMIALS = """
 ~np.polyadd({a: 1}, {a: 1})
 ~np.polysub({a: 1}, {a: 1})
 *np.polymul({a: 1}, {a: 1})
+*np.polydiv({a: 1}, {one:[2,-1] [1,0.5,3] [4]})
+*np.poly({a: 1})
 ~np.polyder({a: 1}{m=number:0 2})
 ~np.polyint({a: 1}{m=number:0 2}{k=scalar})
 ~np.round(np.polyfit(np.arange(7), np.arange(7) ** 2 + {one:0 1}, {number:1 2}), 6) + 0.0
