@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::buffer::{Reading, Writing};
 use crate::execute::Interpreter;
@@ -136,6 +136,23 @@ impl<'a> Bound<'a> {
         let (inputs, shared, plan) = (inputs.len(), Few::new(), OnceLock::new());
         let (chosen, ahead) = (None, Some(ahead));
         Ok(Self { bases, inputs, shared, chosen, ahead, plan, _reading, _writing })
+    }
+
+    /// The same for a program that stores its first output there, all memory being claimed by others
+    /// that live as long as this does.
+    pub fn claimed_by_others(
+        program: &Program,
+        inputs: &[Operand<'a>],
+        output: &Operand<'a>,
+    ) -> Result<Self, Error> {
+        check_dtypes("input", &program.inputs, inputs)?;
+        let stored = program.outputs.first().and_then(|&reg| program.dtype(reg));
+        check_dtypes("output", stored.as_slice(), std::slice::from_ref(output))?;
+        check_shapes(inputs, std::slice::from_ref(output))?;
+        let bases = inputs.iter().chain([output]).map(|operand| operand.buffer.as_ptr()).collect();
+        let (inputs, shared, plan) = (inputs.len(), smallvec![false], OnceLock::new());
+        let (_reading, _writing) = (Vec::new(), Vec::new());
+        Ok(Self { bases, inputs, shared, chosen: None, ahead: None, plan, _reading, _writing })
     }
 
     fn claimed(inputs: &[Operand<'a>], outputs: &[Operand<'a>]) -> Result<Self, Error> {

@@ -39,6 +39,7 @@ mod error;
 mod execute;
 mod flags;
 mod fold;
+mod follow;
 mod fused;
 mod groups;
 mod in_order;

@@ -69,7 +69,7 @@ fn folded(
     let operand = |buffer, view| Operand::new(buffer, view).unwrap();
     let w = numbers(all.len(), 900);
     let read = [operand(&v, &part), operand(&w, &part)];
-    let write = Write { code: &divide, inputs: &read, target: operand(&u, &part) };
+    let write = Write { code: &divide, inputs: &read, target: operand(&u, &part), both: None };
     let (inputs, out_operand) = ([operand(&u, &all), operand(&v, &all)], operand(&out, &one));
     let done = || match at_once {
         true => reduce_written(&code, &inputs, &write, &reduction, &out_operand).unwrap(),

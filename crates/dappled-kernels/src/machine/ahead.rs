@@ -5,15 +5,16 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use smallvec::SmallVec;
-
 use super::Machine;
+use super::pair::{Both, Pair};
+use super::window::{Inside, Window};
 use crate::bind::{Bound, Operand};
 use crate::execute::Interpreter;
 use crate::kernels::status;
+use crate::slot::{self, Slot};
 use crate::space::Space;
 use crate::tiles::{SHORT_ROW, Tile};
-use crate::{Error, Raised, View};
+use crate::{Error, Raised};
 
 /// Elements that are written at once, at most: what they are made of is in the first cache when they
 /// are folded.
@@ -24,28 +25,40 @@ pub(crate) struct Ahead<'a> {
     code: &'a Interpreter,
     bound: Bound<'a>,
     space: Space,
-    window: Window,
+    window: &'a Window,
+    /// The same and the values that are folded, where both are one program.
+    both: Option<Both<'a>>,
     /// How many elements were written.
     written: AtomicUsize,
     raised: Mutex<Raised>,
 }
 
 impl<'a> Ahead<'a> {
-    /// None where the target is not a box of the array, or is not written by long rows.
+    /// None where it is not written by long rows.
     pub fn new(
         code: &'a Interpreter,
         inputs: &[Operand<'a>],
         target: &Operand<'a>,
-        array: &View,
+        window: &'a Window,
     ) -> Result<Option<Self>, Error> {
         let space = Bound::space(inputs, std::slice::from_ref(target));
-        let Some(window) = Window::new(array, target.view()) else { return Ok(None) };
         if space.deep > 1 || space.across || space.row() < SHORT_ROW {
             return Ok(None);
         }
         let bound = Bound::new(&code.program, inputs, std::slice::from_ref(target))?;
         let (written, raised) = (AtomicUsize::new(0), Mutex::default());
-        Ok(Some(Self { code, bound, space, window, written, raised }))
+        Ok(Some(Self { code, bound, space, window, both: None, written, raised }))
+    }
+
+    /// The same with a program that has both outputs, what is written and the values, and its inputs
+    /// seen through the window. Who folds has claimed what is not claimed here.
+    pub fn with_both(
+        self,
+        code: &'a Interpreter,
+        inputs: &[Operand<'a>],
+        target: &Operand<'a>,
+    ) -> Result<Self, Error> {
+        Ok(Self { both: Some(Both::new(code, inputs, target)?), ..self })
     }
 
     /// Was all of it written? And what the steps have signalled.
@@ -55,63 +68,16 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// A box of an array in C order.
-struct Window {
-    /// Elements of a row of the array.
-    row: usize,
-    /// The array's other axes: their lengths, and the part of each that is in the box.
-    around: SmallVec<[(usize, Range<usize>); 4]>,
-    columns: Range<usize>,
-}
-
-impl Window {
-    fn new(array: &View, part: &View) -> Option<Self> {
-        if !array.is_contiguous() || array.strides != part.strides {
-            return None;
-        }
-        let mut left = part.offset.checked_sub(array.offset)?;
-        let mut sides = SmallVec::new();
-        for ((&size, &stride), &length) in array.shape.iter().zip(&array.strides).zip(&part.shape) {
-            let start = left / stride as usize;
-            left %= stride as usize;
-            sides.push((size, start..start + length));
-        }
-        let inside = |(size, side): &(usize, Range<usize>)| side.end <= *size;
-        let fits = left == 0 && part.dtype == array.dtype && sides.iter().all(inside);
-        let (row, columns) = sides.pop().filter(|_| fits)?;
-        Some(Self { row, around: sides, columns })
-    }
-
-    /// The row of the box that is in a row of the array.
-    fn row(&self, row: usize) -> Option<usize> {
-        let (mut left, mut found, mut rows) = (row, 0, 1);
-        for (size, side) in self.around.iter().rev() {
-            let at = left % size;
-            left /= size;
-            if !side.contains(&at) {
-                return None;
-            }
-            found += (at - side.start) * rows;
-            rows *= side.len();
-        }
-        Some(found)
-    }
-
-    /// Those of some elements of one row of the array that are in the box, by their numbers there.
-    fn inside(&self, elements: Range<usize>) -> Option<Range<usize>> {
-        let row = elements.start / self.row;
-        let column = |at: usize| (at - row * self.row).clamp(self.columns.start, self.columns.end);
-        let (start, end) = (column(elements.start), column(elements.end));
-        let first = self.row(row)? * self.columns.len();
-        let number = |column: usize| first + column - self.columns.start;
-        (start < end).then(|| number(start)..number(end))
-    }
-}
-
 /// What one thread writes.
 pub(super) struct Writer<'a> {
     ahead: &'a Ahead<'a>,
     machine: Machine<'a>,
+    /// What writes and makes values at once.
+    pub pair: Option<Pair<'a>>,
+    /// These values.
+    pub values: Slot,
+    /// How many elements were written.
+    written: usize,
     /// The elements of the array that were written last.
     done: Range<usize>,
     /// So far it may go on: to what nobody else folds.
@@ -121,7 +87,18 @@ pub(super) struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub fn new(ahead: &'a Ahead<'a>) -> Box<Self> {
         let machine = Machine::new(ahead.code, &ahead.bound, &ahead.space);
-        Box::new(Self { ahead, machine, done: 0..0, until: 0 })
+        let pair = ahead.both.as_ref().and_then(Pair::new);
+        let values = slot::take(1).pop().unwrap_or_default();
+        Box::new(Self { ahead, machine, pair, values, written: 0, done: 0..0, until: 0 })
+    }
+
+    pub fn window(&self) -> &'a Window {
+        self.ahead.window
+    }
+
+    /// So many elements were written.
+    pub fn count(&mut self, written: usize) {
+        self.written += written;
     }
 
     /// Writes these elements of the array, if they are not those that were written last.
@@ -138,12 +115,22 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Writes these elements of the array.
+    pub fn write_rows(&mut self, elements: Range<usize>) {
+        let (mut start, row) = (elements.start, self.ahead.window.row);
+        while start < elements.end {
+            let end = elements.end.min((start / row + 1) * row);
+            self.write(start..end);
+            start = end;
+        }
+    }
+
     fn write(&mut self, elements: Range<usize>) {
-        let Some(indices) = self.ahead.window.inside(elements) else { return };
-        self.ahead.written.fetch_add(indices.len(), Ordering::Relaxed);
+        let Some(Inside { numbers, .. }) = self.ahead.window.inside(elements) else { return };
+        self.count(numbers.len());
         // SAFETY: who folds some elements is the only one to do so, and they are written by none
         // but who folds them.
-        self.machine.run(unsafe { Tile::own(&self.ahead.space, indices) });
+        self.machine.run(unsafe { Tile::own(&self.ahead.space, numbers) });
     }
 }
 
@@ -151,6 +138,8 @@ impl Drop for Writer<'_> {
     fn drop(&mut self) {
         let mut raised = self.ahead.raised.lock().unwrap_or_else(PoisonError::into_inner);
         *raised = std::mem::take(&mut *raised).join(self.machine.take_raised());
+        self.ahead.written.fetch_add(self.written, Ordering::Relaxed);
+        slot::give_back(vec![std::mem::take(&mut self.values)]);
     }
 }
 

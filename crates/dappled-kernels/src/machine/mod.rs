@@ -3,9 +3,11 @@
 mod ahead;
 mod near;
 mod over;
+mod pair;
 mod rows;
 mod stages;
 mod straight;
+mod window;
 
 use std::ops::Range;
 use std::slice;
@@ -18,6 +20,7 @@ use self::near::Near;
 pub use self::over::lies_over;
 pub(crate) use self::rows::Rows;
 use self::straight::Straight;
+pub(crate) use self::window::Window;
 use crate::bind::{Bound, Few};
 use crate::execute::{Instruction, Interpreter, Source};
 use crate::kernels::status;
@@ -152,6 +155,9 @@ impl<'a> Machine<'a> {
     pub fn value(&mut self, indices: Range<usize>) -> &[u8] {
         if let Some(chosen) = self.bound.chosen {
             return self.chosen(chosen, indices);
+        }
+        if self.value_of_pairs(&indices) {
+            return self.values_of_pairs(&indices);
         }
         self.write_ahead(&indices);
         let extent = self.space.extent(indices);

@@ -23,14 +23,14 @@ pub(super) struct Straight<'a> {
 }
 
 /// Elements one after the other along each row, or one element for each row, or for all.
-enum Line<'a> {
+pub(super) enum Line<'a> {
     Row(Lane<'a>),
     One(*mut u8),
 }
 
 impl Line<'_> {
     #[inline]
-    fn start(&self, run: Run) -> *mut u8 {
+    pub fn start(&self, run: Run) -> *mut u8 {
         match self {
             Self::Row(lane) => lane.start(run),
             Self::One(start) => *start,
@@ -49,7 +49,28 @@ impl Line<'_> {
     }
 }
 
-type Operands = SmallVec<[*mut u8; 16]>;
+pub(super) type Operands = SmallVec<[*mut u8; 16]>;
+
+/// Where what a loop reads lies; None where some of it does not lie straight.
+pub(super) fn reads<'a>(
+    stage: &LoopStage,
+    code: &'a Interpreter,
+    bound: &Bound<'_>,
+    space: &'a Space,
+) -> Option<SmallVec<[Line<'a>; 8]>> {
+    let inputs = code.program.inputs.len();
+    let read = |read: &Read| match read.from.slot.checked_sub(inputs) {
+        Some(constant) => {
+            let constant = code.program.constants.get(constant)?;
+            read.repeated.then(|| Line::One(constant.bytes().as_ptr().cast_mut()))
+        }
+        None => {
+            let lane = bound.input(space, read.from.slot);
+            (read.repeated || lane.is_straight()).then_some(Line::Row(lane))
+        }
+    };
+    stage.reads.iter().map(read).collect()
+}
 
 impl<'a> Straight<'a> {
     pub fn new(
@@ -62,18 +83,7 @@ impl<'a> Straight<'a> {
         if space.deep > 1 || space.row() < SHORT_ROW || stage.writes.is_empty() {
             return None;
         }
-        let inputs = code.program.inputs.len();
-        let read = |read: &Read| match read.from.slot.checked_sub(inputs) {
-            Some(constant) => {
-                let constant = code.program.constants.get(constant)?;
-                read.repeated.then(|| Line::One(constant.bytes().as_ptr().cast_mut()))
-            }
-            None => {
-                let lane = bound.input(space, read.from.slot);
-                (read.repeated || lane.is_straight()).then_some(Line::Row(lane))
-            }
-        };
-        let reads = stage.reads.iter().map(read).collect::<Option<_>>()?;
+        let reads = reads(stage, code, bound, space)?;
         let write = |write: &Write| {
             let output = write.direct.filter(|&at| bound.has_outputs() && !bound.shared[at])?;
             let lane = bound.output(space, output);

@@ -3,8 +3,8 @@
 use super::order::Order;
 use super::{Reduction, Values, reduce_of, shape_of};
 use crate::bind::Operand;
-use crate::machine::Ahead;
-use crate::{Engine, Error, Folded, Interpreter, Raised, View};
+use crate::machine::{Ahead, Window};
+use crate::{Buffer, Engine, Error, Folded, Interpreter, Raised, View};
 
 /// A part of an array that is still to be written. The rest of the array is there already.
 #[derive(Clone, Copy)]
@@ -15,6 +15,9 @@ pub struct Write<'a> {
     pub inputs: &'a [Operand<'a>],
     /// The part.
     pub target: Operand<'a>,
+    /// The program and behind it that of the values, see [`crate::Program::followed_by`]: where there is one
+    /// loop for both, what was written is not read again. None if they are better apart.
+    pub both: Option<&'a Interpreter>,
 }
 
 /// Folds values that read an array, all of it and element by element in the same place, while a part
@@ -37,7 +40,7 @@ pub struct Write<'a> {
 /// let (all, seen) = (View::c_order(f, &[101]), View::c_order(f, &[100]));
 /// let part = all.region(0, 1, 1, 100);
 /// let (negative, square) = (program(Op::Negative)?, program(Op::Square)?);
-/// let write = Write { code: &negative, inputs: &[Operand::new(&v, &seen)?], target: Operand::new(&u, &part)? };
+/// let write = Write { code: &negative, inputs: &[Operand::new(&v, &seen)?], target: Operand::new(&u, &part)?, both: None };
 /// let (out, one) = (Buffer::zeroed(8), View::c_order(f, &[1]));
 /// let sum = Reduction::new(Fold::Add, f, &[0], &[8]);
 /// let done = reduce_written(&square, &[Operand::new(&u, &all)?], &write, &sum, &Operand::new(&out, &one)?)?;
@@ -57,8 +60,19 @@ pub fn reduce_written(
     if !goes_along(reduction, shape, array) {
         return Ok(None);
     }
-    let Some(ahead) = Ahead::new(write.code, write.inputs, &write.target, array)? else {
+    let Some(window) = Window::new(array, write.target.view()) else { return Ok(None) };
+    let Some(ahead) = Ahead::new(write.code, write.inputs, &write.target, &window)? else {
         return Ok(None);
+    };
+    let others = inputs.iter().filter(|input| !input.buffer().is_same(write.target.buffer()));
+    let parts: Vec<(&Buffer, View)> =
+        others.map(|input| (input.buffer(), window.of(input.view()))).collect();
+    let others = parts.iter().map(|(buffer, view)| Operand::new(buffer, view));
+    let seen: Vec<Operand<'_>> =
+        write.inputs.iter().map(|&input| Ok(input)).chain(others).collect::<Result<_, _>>()?;
+    let ahead = match write.both {
+        Some(both) => ahead.with_both(both, &seen, &write.target)?,
+        None => ahead,
     };
     let values = Values { inputs, shape, chosen: None, ahead: Some((&ahead, &write.target)) };
     let folded = reduce_of(code, &values, reduction, out)?;

@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dappled_kernels::{
-    Buffer, Engine, Folded, Interpreter, Op, Operand as Memory, Reduction, Scalar, View, Write,
-    reduce_written,
+    Buffer, Engine, Folded, Interpreter, Op, Operand as Memory, Program, Reduction, Scalar, View,
+    Write, reduce_written,
 };
 
 use super::evaluate::{buffers, local_bytes, operands, run, run_over, value};
@@ -106,7 +106,8 @@ impl Patch {
         let memory = begun(session, &self.old, &self.view)?;
         let inputs = operands(&read, &fused.inputs)?;
         let target = Memory::new(&memory, &self.view).map_err(RunError::from)?;
-        let write = Write { code: &engine, inputs: &inputs, target };
+        let both = session.engine(&folding.behind(&fused, node))?;
+        let write = Write { code: &engine, inputs: &inputs, target, both: Some(&both) };
         let folded = match folding.after(session, node, &memory, &write)? {
             Some((folded, raised)) => {
                 session.notices().add_all(&fused.steps, &raised);
@@ -166,6 +167,12 @@ impl Along<'_> {
             value(session, input)?;
         }
         patch.folded(session, &node, self)
+    }
+
+    /// What is written to a node, and behind it the values that read it.
+    fn behind(&self, written: &Fused, node: &Arc<Node>) -> Program {
+        let Fused { program, inputs, .. } = &self.values.fused;
+        written.program.followed_by(program, |at| Arc::ptr_eq(&inputs[at].0, node))
     }
 
     /// Folds after, that is while, this memory of a node is written.
