@@ -12,6 +12,7 @@ from dappled._comm import local
 from dappled._folding import along, axes_of
 from dappled._line import called_by_user
 from dappled._native import native
+from dappled._order import laid
 from dappled._piecewise import in_pieces, uses_pieces
 from dappled._rebind import apart
 from dappled._taking import write_flat
@@ -59,10 +60,10 @@ def _on_pieces(act: Callable[[Any], Any], axis: int, arr: Any) -> Any:
         if "inside dappled.local()" in str(error):
             return NotImplemented
         raise
-    if first.ndim < 2:
-        return found
-    shape = (*arr.shape[:axis], *first.shape, *arr.shape[axis + 1 :])
-    return found.reshape(shape, copy=True)
+    if first.ndim > 1:
+        found = found.reshape((*arr.shape[:axis], *first.shape, *arr.shape[axis + 1 :]), copy=True)
+    own = range(axis, axis + first.ndim)  # the axes of one result, which lie together in memory
+    return laid(found, [*(at for at in range(found.ndim) if at not in own), *own])
 
 
 def _row(act: Callable[[Any], Any], row: Any, first: Any) -> Any:

@@ -75,7 +75,7 @@ class Crossing:
             return self._pair(value, value._numpy)
         if isinstance(value, _FUNCTIONS):
             return self._callback(value)
-        if kind is type:
+        if issubclass(kind, type):
             return _class_over(value)
         made = as_ours(value, is_only_made)
         return value if made is value else self._array_over(made, False)

@@ -30,6 +30,8 @@ Function = Callable[..., Any]
 
 # So many at a time: of truth values NumPy makes 32 of a word, which no chunk may cut.
 _CHUNK = 1 << 18
+# Arguments that are lists, the same for all numbers that are drawn.
+_LISTS = ("alpha", "pvals", "colors", "p", "a")
 # Whose arithmetic is on all samples together, so that bits may depend on how many there are.
 _TOGETHER = {"multivariate_normal"}
 # Shapes are their arguments.
@@ -138,8 +140,10 @@ class _Draw:
 
 
 def _is_plain(name: str, value: Any) -> bool:
-    """Whether an argument is the same for all numbers that are drawn."""
-    return numpy.ndim(value) <= (name in ("alpha", "pvals", "colors", "p", "a"))
+    """Whether an argument is the same for all numbers that are drawn. (A class, as a dtype may be,
+    has an attribute `ndim`, of which NumPy makes no number.)
+    """
+    return isinstance(value, type) or numpy.ndim(value) <= (name in _LISTS)
 
 
 def _drawn(draw: _Draw) -> Any:

@@ -74,6 +74,8 @@ def save(file: Any, arr: Any, allow_pickle: Any = True) -> Any:
     head, rows = header(arr)
     if is_path(file):
         return write(suffixed(file, ".npy"), head, rows)
+    if not hasattr(file, "write"):
+        os.fspath(file)  # which says what is wrong, as it does to NumPy
     file.write(head)
     for values in everywhere(rows):
         file.write(values.tobytes())

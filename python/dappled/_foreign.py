@@ -14,10 +14,15 @@ from typing import Any
 import numpy
 
 from dappled._array import ndarray
+from dappled._installed import is_librarys
 
 _PLAIN = (numpy.generic, ndarray)
 # Classes of which the first object made an array of ours of itself, or did not.
 _makers: dict[type, bool] = {}
+
+
+class Derived(numpy.ndarray[Any, Any]):
+    """NumPy's array, where a program derives a class from ours."""
 
 
 def takes_part(value: Any) -> bool:
@@ -33,8 +38,19 @@ def _kind_takes_part(kind: type) -> bool:
     if issubclass(kind, numpy.ndarray):  # a mask, or a matrix; but a file is an array like others
         own: Any = kind.__array_ufunc__
         priority: Any = kind.__array_priority__
-        return own is not numpy.ndarray.__array_ufunc__ or _is_higher(priority)
+        own_way = own is not numpy.ndarray.__array_ufunc__ or issubclass(kind, Derived)
+        return own_way or _is_higher(priority)
     return hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_priority__")
+
+
+def is_left_to(value: Any) -> bool:
+    """Whether arrays of ours leave an operation to an object of the program, as NumPy's do: it gets
+    ours. Libraries are asked by NumPy, with its arrays.
+    """
+    kind: Any = type(value)
+    if hasattr(kind, "__array_ufunc__") or is_librarys(kind):
+        return False
+    return _is_higher(getattr(value, "__array_priority__", None))
 
 
 def _is_higher(priority: Any) -> bool:

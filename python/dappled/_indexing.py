@@ -63,7 +63,7 @@ def getitem(array: Any, key: Any) -> Any:
 def setitem(array: Any, key: Any, value: Any) -> Any:
     """Writes through such a key; NotImplemented if NumPy has to see all."""
     if not is_spread(array, key, value):
-        return NotImplemented
+        return _list_written(array, key, value)
     together("indexing")
     if (single := single_key(key)) is not None:
         array[single] = value
@@ -80,6 +80,25 @@ def setitem(array: Any, key: Any, value: Any) -> Any:
     if mask is not None:
         _check_number(value, parsed.shape[0])
     return _put(parsed, _fitted(parsed, value))
+
+
+def _list_written(array: Any, key: Any, value: Any) -> Any:
+    """Writes a list through a key without arrays; NotImplemented for all that is not so simple, or
+    wrong, of which NumPy knows more.
+    """
+    keys = key if type(key) is tuple else (key,)
+    known = isinstance(value, list | tuple | range) and all(map(is_basic, keys))
+    if not (known and in_pieces(array) and array._writeable and not array._items):
+        return NotImplemented
+    part = array[key]
+    try:
+        made = asarray(value, array.dtype)
+    except (OverflowError, TypeError, ValueError):
+        return NotImplemented
+    if not isinstance(part, ndarray) or made.ndim > part.ndim:  # one element, or a list too deep
+        return NotImplemented
+    part[...] = made
+    return None
 
 
 def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:

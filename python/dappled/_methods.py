@@ -22,6 +22,7 @@ from dappled import (
     _printing,
     _searching,
     _sorting,
+    _subclasses,
     _taking,
     _ufuncs,
     _views,
@@ -45,6 +46,7 @@ _LEFT_OUT = {
 def attach(kind: Any) -> None:
     """Gives the class every member that it lacks, and the ufuncs their methods."""
     _ufuncs.attach()
+    _subclasses.attach()
     for name in {*dir(numpy.ndarray), *OWN} - _LEFT_OUT - set(vars(kind)):
         member = OWN[name] if name in OWN else _delegate(name)
         setattr(kind, name, _sooner(name, member) if name in SMALL_METHODS else member)
@@ -96,6 +98,8 @@ def _setter(name: str) -> Callable[[Any, Any], None]:
 def _new(kind: Any, *args: Any, **kwargs: Any) -> Any:
     crossing = Crossing("ndarray", writeable=True)
     over = {name: crossing.over(value) for name, value in kwargs.items()}
+    if issubclass(kind, numpy.ndarray):  # a program's class, derived from ours
+        return numpy.ndarray.__new__(kind, *crossing.over(args), **over)
     return core.wrap(numpy.ndarray(*crossing.over(args), **over))
 
 

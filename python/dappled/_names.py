@@ -54,6 +54,7 @@ CHAPTERS = {
     "_taking": """
         argwhere choose compress nonzero place put putmask ravel_multi_index take unravel_index
     """,
+    "_views": "may_share_memory shares_memory",
     "_vectorizing": "vectorize",
 }
 NATIVE = {name: chapter for chapter, names in CHAPTERS.items() for name in names.split()}

@@ -17,7 +17,7 @@ from dappled._array import canonical, core, ndarray
 from dappled._array_function import asked
 from dappled._crossing import Crossing
 from dappled._expressions import is_far_operand
-from dappled._foreign import is_asked, is_for_library, takes_part
+from dappled._foreign import is_asked, is_for_library, is_left_to, takes_part
 from dappled._line import called_by_user, warn, warn_at
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
@@ -60,6 +60,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 def ufunc(name: str, args: tuple[Any, ...]) -> Any:
     """An operator, by NumPy's ufunc of that name."""
     if name in _OPERATORS and any(map(takes_part, args)):
+        if isinstance(args[0], ndarray) and is_left_to(args[-1]):
+            return NotImplemented
         return _by_numpys_arrays(name, args)
     compare = _COMPARISONS.get(name)
     if compare is None:

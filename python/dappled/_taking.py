@@ -237,6 +237,9 @@ def _choose_into(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> 
         return NotImplemented
     if out is not None and numpy.shape(out) != shape:  # which NumPy sees before any value
         return NotImplemented
+    if mode != "raise" and isinstance(out, ndarray) and not out.flags.c_contiguous:
+        # NumPy (2.3 and later) writes one element after the other, whatever the strides.
+        return into(choose(a, choices, mode=mode), out, casts=True)
     return into(_choose(a, choices, mode), out, casts=True)
 
 

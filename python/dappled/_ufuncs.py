@@ -76,8 +76,9 @@ def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         _write_what_raised(ufunc, args, out)
         raise
     if out is ...:
-        return value if isinstance(value, core.ndarray) else NotImplemented
-    if not (isinstance(value, core.ndarray) and _fits(value, out, kwargs.get("casting"))):
+        return asarray(value)
+    number = isinstance(value, numpy.generic)  # of what has no axes, and fits everywhere
+    if not number and not _fits(value, out, kwargs.get("casting")):
         return NotImplemented
     target: Any = out
     target[...] = value
@@ -88,7 +89,7 @@ def _write_what_raised(ufunc: Any, args: tuple[Any, ...], out: Any) -> None:
     """NumPy writes first, and raises then."""
     with numpy.errstate(all="ignore"):
         value = ufunc(*args)
-    if isinstance(value, core.ndarray) and isinstance(out, core.ndarray) and _fits(value, out):
+    if _fits(value, out):
         out[...] = value
 
 
@@ -351,7 +352,8 @@ _LOGICAL = {"logical_and", "logical_or", "logical_xor"}
 
 
 def _fits(value: Any, out: Any, casting: Any = None) -> bool:
-    same = isinstance(out, core.ndarray) and out._writeable and value.shape == out.shape
+    ours = isinstance(value, core.ndarray) and isinstance(out, core.ndarray)
+    same = ours and out._writeable and value.shape == out.shape
     return same and numpy.can_cast(value.dtype, out.dtype, casting or "same_kind")
 
 

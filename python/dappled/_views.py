@@ -89,6 +89,44 @@ def sliding_window_view(x: Any, *args: Any, **kwargs: Any) -> Any:
     return viewed(windows, x, *args, **kwargs)
 
 
+def _shares(function: Any, a: Any, b: Any, max_work: Any) -> Any:
+    """Whether arrays that have no memory on one rank share it: NumPy looks at places alone."""
+    if not all(isinstance(one, ndarray) and one._held is None for one in (a, b)):
+        return NotImplemented
+    if core.ranks() == 1 or (a._whole and b._whole):
+        return NotImplemented
+    distance = a._distance(b)
+    placed = [_Placed(a, distance or 0), _Placed(b, 0)]
+    shared = function(*map(numpy.asarray, placed), max_work)  # which may refuse to
+    return shared and distance is not None
+
+
+class _Placed:
+    """An array somewhere in memory, where nobody may look."""
+
+    def __init__(self, array: Any, offset: int) -> None:
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": f"|V{array.itemsize}",
+            "shape": array.shape,
+            "strides": array.strides,
+            "data": (_SOMEWHERE + offset, True),
+        }
+
+
+_SOMEWHERE = 1 << 62
+
+
+@native(numpy.shares_memory)
+def shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> Any:
+    return _shares(numpy.shares_memory, a, b, max_work)
+
+
+@native(numpy.may_share_memory)
+def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> Any:
+    return _shares(numpy.may_share_memory, a, b, max_work)
+
+
 def _matrix_transpose(self: Any) -> Any:
     if self.ndim < 2:
         raise ValueError("matrix transpose with ndim < 2 is undefined")

@@ -9,6 +9,7 @@ import random
 import re
 import warnings
 
+import dappled
 import numpy
 from call_arrays import DTYPES, SCATTERED, drawn_array, drawn_view, names
 from call_keys import Keys
@@ -48,10 +49,11 @@ class Call(Keys, Words):
     @property
     def units(self):
         """By how many units in the last place of the largest results may differ; None where their
-        bits are NumPy's. Those of sums are where elements lie in order; of what is sorted, zeros
-        may have either sign.
+        bits are NumPy's. Those of sums are where elements lie in order, all of them on several
+        ranks; of what is sorted, zeros may have either sign.
         """
         ordered = all(array.flags.c_contiguous for array in self.arrays)
+        ordered = ordered and (dappled.comm.size == 1 or "where=" not in self.text)
         if self.mark == "+" and ordered and not SCATTERED.search(str(self)):
             return None
         return {"": None, "=": 0}.get(self.mark, ROUNDING)

@@ -92,7 +92,8 @@ np.vectorize(lambda x, y: x if x > y else y)({a}, {b})
 np.frompyfunc(lambda x, y: x, 2, 1)({a}, {b})
 np.piecewise({a}, [{like:?}, {like:?}], [{scalar}, lambda x: x * 2])
 np.select([{a:?}, {b:?}], [{b}, {b}]{default=scalar})
-np.choose({a:?bl  small ties}, [{b}, {b}]{mode=mode}{out=out})
+np.choose({a:?bl  small ties}, [{b}, {b}]{out=out})
+np.choose({a:?bl  small ties}, [{b}, {b}]{mode=mode})
 {a:?l  small ties}.choose([{b}, {b}, {b}]{mode=mode})
 """
 SCIMATH = "sqrt log log2 log10 arccos arcsin arctanh"

@@ -14,7 +14,7 @@ from call_arrays import names
 from compare import parts, plain, shares
 
 # Whose results lie in memory in an order that NumPy's way through a table gives them.
-FREE = re.compile(r"unravel_index|histogramdd|reduceat")
+FREE = re.compile(r"unravel_index|histogram2d|histogramdd|reduceat")
 
 
 @dataclass

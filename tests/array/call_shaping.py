@@ -54,6 +54,7 @@ np.hsplit({a}, {one:1 2 [1]})
 np.vsplit({a}, {one:1 2 [1]})
 np.dsplit({a}, {one:1 2 [1]})
 np.unstack({a}{axis=axis})
+[np.shares_memory({a}, a[1:]), np.may_share_memory(a[::2], a[1::2])]
 np.concatenate([{a}, {like}]{axis=axis_or_none}{dtype=dtype}{casting=casting}{out=out})
 np.concatenate(({a}, {b}, {b}){axis=axis_or_none})
 np.concat([{a}, {like}]{axis=axis})

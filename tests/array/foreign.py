@@ -5,6 +5,7 @@ import warnings
 
 import dappled
 import foreign_asked
+import foreign_derived
 import foreign_written
 import numpy
 from scipy import optimize, sparse
@@ -152,6 +153,7 @@ PROGRAMS = {
     "polynomial's domain": domain,
     "polynomial, converted": converted,
     **foreign_asked.PROGRAMS,
+    **foreign_derived.PROGRAMS,
     **foreign_written.PROGRAMS,
 }
 

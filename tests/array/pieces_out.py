@@ -28,6 +28,10 @@ OUT = {
         np, lambda out: np.compress([False, True, True], a, 0, out), (2, 42)
     ),
     "choose out": lambda np, a: into_each(np, lambda out: np.choose(a > 0, [a, -a], out), (60, 42)),
+    "number out": lambda np, a: into_each(
+        np, lambda out: np.add(a[0, 0, ...], a[1, 1, ...], out), (7,)
+    ),
+    "numbers out": lambda np, a: np.cross(a[0, :3], a[1, :3]),
     "dot out": lambda np, a: into_each(np, lambda out: np.dot(a, a.T, out), (60, 60)),
     "dot out of three axes": lambda np, a: raised(lambda: np.dot(a, a.T, np.zeros((1, 60, 60)))),
     "matmul out": lambda np, a: into_each(np, lambda out: np.matmul(a, a.T, out), (60, 60)),

@@ -49,6 +49,11 @@ SHAPING = {
         np.repeat([1, 2], a[0, :2].astype(int) + 9),
     ),
     "ediff1d ends": lambda np, a: np.ediff1d(a, to_begin=[7, 8], to_end=a[0]),
+    "memory": lambda np, a: [
+        (np.shares_memory(one, other), np.may_share_memory(one, other))
+        for one in (a, a[1:], a[::2, 1:], a.T[3], a.view("i4")[:, 1:2], a.copy())
+        for other in (a, a[:1], a[1::2], a[:, 3:5], a.reshape(-1)[::-7], a + 1)
+    ],
     "roll": lambda np, a: np.roll(a, 5, axis=0),
     "roll both": lambda np, a: np.roll(a, (3, -4), axis=(0, 1)),
     "roll all": lambda np, a: np.roll(a, 100),

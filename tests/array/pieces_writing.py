@@ -9,6 +9,11 @@ def copied(np, a, kind, source, **options):
     return raised(lambda: np.copyto(made, source, **options)), made
 
 
+def put(a, key, value):
+    a[key] = value
+    return a
+
+
 def flat_set(a, key, value):
     a.flat[key] = value
     return a
@@ -66,6 +71,14 @@ WRITING = {
         copied(np, a, "u1", 300),
         copied(np, a, "f4", a, casting="safe"),
     ],
+    "lists": lambda np, a: (
+        put(a.copy(), np.s_[1, :3], [1, 2, 3]),
+        put(a.copy(), np.s_[:, 1], range(60)),
+        put(a.copy(), np.s_[5:7, ::-20], [(True, 2.5, 3), (4, 5, numpy.float64(6))]),
+        put(a.copy(), np.s_[..., None], [[7.0]]),
+        put(a.astype(int), np.s_[3], [1.75] * 42),
+        put(np.zeros(2520, complex), np.s_[7:9], (1j, 2)),
+    ),
     "flat mask": lambda np, a: (a.flat[(a > 3).reshape(-1)], a.T.flat[numpy.arange(2520) % 7 == 3]),
     "flat mask written": lambda np, a: flat_set(a, (a > 3).reshape(-1), [7, 8, 9]),
     "flat assigned": lambda np, a: (

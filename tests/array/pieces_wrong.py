@@ -6,6 +6,7 @@ from pieces_values import MANY
 ROUNDS = numpy.arange(600_000)
 
 WRONG = {
+    "save": lambda np, a: np.save(3, a),
     "set mask of planes": lambda np, a: a.__setitem__(a > 3, np.ones((2, 2))),
     "put value": lambda np, a: np.put(a.astype("u1"), [0, 1], [1, -1]),
     "put complex": lambda np, a: a.put([0], 1j),

@@ -115,7 +115,7 @@ SIZE = itertools.cycle(SIZES)
 
 def all_options(name, is_new):
     if name in ("integers", "randint"):
-        yield {}
+        yield from ({}, {"dtype": numpy.int16})
         yield from ({"dtype": kind, "low": low, "high": high} for kind, low, high in NARROW)
         if is_new:
             yield {"low": 3, "high": 200, "endpoint": True, "dtype": "u1"}
@@ -124,7 +124,7 @@ def all_options(name, is_new):
     elif name == "uniform":
         yield from ({}, {"low": -3, "high": 10.5})
     elif name in FLOATS and is_new:
-        yield from ({}, {"dtype": "f4"}, {"dtype": "f4"})
+        yield from ({}, {"dtype": "f4"}, {"dtype": numpy.float32})
     else:
         yield {}
 

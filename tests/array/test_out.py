@@ -41,3 +41,16 @@ def test_a_scan_over_its_own_argument():
         for np in (numpy, dappled):
             a = np.arange(9000.0)
             assert np.cumsum(a, out=a) is a and a[-1] == 8999 * 4500
+
+
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+@pytest.mark.parametrize("steps", [slice(None, None, -1), slice(None, None, 2), slice(1, 5)])
+def test_choices_are_written_into_an_array_and_nowhere_else(mode, steps):
+    """NumPy itself writes beside an array that has gaps, so that it can't be asked."""
+    memory = dappled.full(40, 7)
+    out = memory[12:24][steps]
+    numbers, choices = numpy.arange(len(out)) % 2, [numpy.arange(len(out)), numpy.int64(-3)]
+    expected = numpy.full(40, 7)
+    expected[12:24][steps] = numpy.choose(numbers, choices)
+    made = dappled.choose(dappled.asarray(numbers), choices, out=out, mode=mode)
+    assert made is out and memory.tolist() == expected.tolist()

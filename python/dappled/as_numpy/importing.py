@@ -6,17 +6,13 @@ import builtins
 import functools
 import importlib
 import os
-import site
 import sys
-import sysconfig
 import types
 from collections.abc import Mapping
 from typing import Any
 
-import numpy
-
-import dappled
 from dappled import _core
+from dappled._installed import is_below, is_installed
 from dappled.as_numpy.facade import facade_of
 
 
@@ -42,22 +38,7 @@ class Program:
 def _is_part(file: str, of: str) -> bool:
     """Whether a file lies in a folder, and not in one of libraries."""
     file = os.path.realpath(file)
-    return _is_below(file, of) and not any(_is_below(file, folder) for folder in _libraries())
-
-
-@functools.cache
-def _libraries() -> set[str]:
-    """Where libraries are installed; this may be below the program's folder."""
-    paths = sysconfig.get_paths()
-    folders = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    folders += [*site.getsitepackages(), site.getusersitepackages()]
-    # These two may lie anywhere, if they were installed to be edited.
-    folders += [os.path.dirname(package.__file__ or "") for package in (numpy, dappled)]
-    return {os.path.realpath(folder) for folder in folders}
-
-
-def _is_below(file: str, folder: str) -> bool:
-    return file.startswith(os.path.join(folder, ""))
+    return is_below(file, of) and not is_installed(file)
 
 
 def install(program: Program) -> None:

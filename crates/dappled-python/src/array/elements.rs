@@ -1,5 +1,6 @@
 //! What every array says of its elements without looking at them.
 
+use dappled::graph::Array;
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -110,6 +111,14 @@ impl NdArray {
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.either_tuple(py, "strides", |elements| elements.strides)
+    }
+
+    /// Bytes from the first element of another array to that of this one; None if they do not see the
+    /// same memory.
+    fn _distance(&self, other: &NdArray) -> Option<isize> {
+        let ((own, _), (other, _)) = (self.memory()?, other.memory()?);
+        let offset = |array: &Array| array.view().offset as isize;
+        own.shares(other).then(|| offset(own) - offset(other))
     }
 
     /// Are the elements in C order, in F order, without gaps?

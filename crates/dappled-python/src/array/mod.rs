@@ -25,6 +25,7 @@ mod function;
 mod given;
 mod indexing;
 mod items;
+mod kind;
 mod lending;
 mod line;
 mod listing;
@@ -56,6 +57,7 @@ pub use session::begun;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<class::NdArray>()?;
     module.add_class::<lending::Memory>()?;
+    module.add_function(wrap_pyfunction!(kind::set_kind, module)?)?;
     module.add_class::<ufunc::Ufunc>()?;
     module.add_class::<function::Function>()?;
     module.add_function(wrap_pyfunction!(conversion::wrap, module)?)?;
