@@ -223,19 +223,18 @@ def _room(length: int) -> Any:
 
 def _sample_argsorted(row: Any) -> Any:
     values, starts = _rows.read_rows(row), _rows.starts(len(row))
-    first, own = int(starts[core.rank()]), core.rank()
+    first = int(starts[core.rank()])
     known = row.dtype.char in _RANKED and row.dtype.isnative
     if not known or not len(row) or max(numpy.diff(starts)) > _FAR:
         return _sorted_and_merged(values, first, len(row))
     given = (numpy.ascontiguousarray(values), first, *bounds(values, first))
-    ranges, count = core.divided(given, own)
-    came = _rows.sent("values to sort", [found for found, _ in ranges])
-    offsets = _rows.sent("values to sort", [found for _, found in ranges])
+    *columns, counts = core.divided(given)
+    ends = numpy.cumsum(counts)[:-1]
+    came, offsets = (_rows.sent("values to sort", numpy.split(one, ends)) for one in columns)
     parts = list(zip(came, offsets, starts[:-1].tolist(), strict=True))
-    del parts[own]
-    length = count + sum(len(found) for found, _, _ in parts)
+    length = sum(map(len, came))
     order = scratch((length,), numpy.int64)
-    core.argsort_parts(given, own, parts, len(row), _room(length), order)
+    core.argsort_parts(parts, len(row), _room(length), order)
     return _rows.joined_rows(order, fresh=True)
 
 

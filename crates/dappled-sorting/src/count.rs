@@ -24,8 +24,14 @@ pub fn count(values: &[i64], first: i64, length: usize) -> Vec<i64> {
     let size = values.len().div_ceil(threads.max(1)).max(1);
     let counted: Vec<Vec<u32>> =
         values.par_chunks(size).map(|values| part(values, first, length)).collect();
-    let sum = |at: usize| counted.iter().map(|counts| i64::from(counts[at])).sum();
-    (0..length).into_par_iter().with_min_len(CHUNK).map(sum).collect()
+    let mut total = vec![0_i64; length];
+    total.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, total)| {
+        for counts in &counted {
+            let counts = counts[chunk * CHUNK..].iter().zip(total.iter_mut());
+            counts.for_each(|(&count, total)| *total = total.wrapping_add(count.into()));
+        }
+    });
+    total
 }
 
 fn part(values: &[i64], first: i64, length: usize) -> Vec<u32> {

@@ -1,6 +1,5 @@
 //! Values by ranges of their order, each in the order in which they stand.
 
-use crate::near::NEAR;
 use crate::order::Key;
 
 /// Where values are divided: between ranges, one more than there are bounds, of which each begins with
@@ -21,68 +20,79 @@ impl Bounds {
     /// assert_eq!(Bounds::new([(3, 13)]).counts(&[5, 1, 3, 3], 10), [2, 2]);
     /// ```
     pub fn counts<T: Key>(&self, values: &[T], first: i64) -> Vec<usize> {
-        let mut counts = vec![0; self.0.len() + 1];
-        let mut parts = [0; NEAR];
-        for (block, values) in values.chunks(NEAR).enumerate() {
-            self.parts_of(values, first + (block * NEAR) as i64, &mut parts);
-            for (part, count) in counts.iter_mut().enumerate() {
-                let inside = |&other: &u32| usize::from(other as usize == part);
-                *count += parts[..values.len()].iter().map(inside).fold(0, usize::wrapping_add);
-            }
+        if let &[bound] = &self.0[..] {
+            let high = each(values, first).map(|(_, key, number)| beyond(bound, key, number));
+            let high = high.fold(0, usize::wrapping_add);
+            return vec![values.len() - high, high];
+        }
+        let mut counts = vec![0_usize; self.0.len() + 1];
+        for (_, key, number) in each(values, first) {
+            let count = &mut counts[self.range(key, number)];
+            *count = count.wrapping_add(1);
         }
         counts
     }
 
-    /// Writes the values of each range, and how far they stand from the first, where there is room for as
-    /// many as there are; of a range that nobody asks for there is no room.
+    /// Writes the values of each range, one range after the other, and how far they stand from the first.
+    /// `counts` are how many each has.
     ///
     /// ```
     /// use dappled_sorting::divide::Bounds;
-    /// let (mut values, mut offsets) = ([0; 2], [0; 2]);
-    /// let mut ranges = [(&mut [][..], &mut [][..]), (&mut values[..], &mut offsets[..])];
-    /// Bounds::new([(3, 13)]).divide(&[5, 1, 3, 3], 10, &mut ranges);
-    /// assert_eq!((values, offsets), ([5, 3], [0, 3]));
+    /// let (mut values, mut offsets) = ([0; 4], [0; 4]);
+    /// Bounds::new([(3, 13)]).divide(&[5, 1, 3, 3], 10, &[2, 2], &mut values, &mut offsets);
+    /// assert_eq!((values, offsets), ([1, 3, 5, 3], [1, 2, 0, 3]));
     /// ```
-    pub fn divide<T: Key>(&self, values: &[T], first: i64, ranges: &mut [(&mut [T], &mut [u32])]) {
-        let (mut parts, mut chosen) = ([0; NEAR], [0; NEAR]);
-        let mut filled = vec![0; ranges.len()];
-        for (block, values) in values.chunks(NEAR).enumerate() {
-            let before = block * NEAR;
-            self.parts_of(values, first + before as i64, &mut parts);
-            for (part, (found, offsets)) in ranges.iter_mut().enumerate() {
-                if found.is_empty() {
-                    continue;
-                }
-                let mut count = 0_usize;
-                for (at, &other) in parts[..values.len()].iter().enumerate() {
-                    chosen[count % NEAR] = at as u8;
-                    count = count.wrapping_add(usize::from(other as usize == part));
-                }
-                let slots = filled[part]..filled[part] + count;
-                let slots = found[slots.clone()].iter_mut().zip(&mut offsets[slots]);
-                for ((value, offset), &at) in slots.zip(&chosen) {
-                    *value = values[usize::from(at)];
-                    *offset = before.wrapping_add(at.into()) as u32;
-                }
-                filled[part] += count;
+    pub fn divide<T: Key>(
+        &self,
+        values: &[T],
+        first: i64,
+        counts: &[usize],
+        found: &mut [T],
+        offsets: &mut [u32],
+    ) {
+        let mut write = |place: usize, value: T, number: i64| {
+            (found[place], offsets[place]) = (value, number.wrapping_sub(first) as u32);
+        };
+        if let &[bound] = &self.0[..] {
+            // Of two ranges one count says both places, and needs no memory.
+            let mut high = 0_usize;
+            for (at, (value, key, number)) in each(values, first).enumerate() {
+                let beyond = beyond(bound, key, number);
+                let places = [at.wrapping_sub(high), counts[0].wrapping_add(high)];
+                write(places[beyond], value, number);
+                high = high.wrapping_add(beyond);
             }
+            return;
+        }
+        let mut places: Vec<usize> = counts
+            .iter()
+            .scan(0, |end, count| {
+                *end += count;
+                Some(*end - count)
+            })
+            .collect();
+        for (value, key, number) in each(values, first) {
+            let place = &mut places[self.range(key, number)];
+            write(*place, value, number);
+            *place = place.wrapping_add(1);
         }
     }
 
-    /// A range: where it begins and where it ends, unless it is the first or the last.
-    pub(crate) fn range(&self, number: usize) -> [Option<(u64, i64)>; 2] {
-        [number.checked_sub(1).and_then(|before| self.0.get(before)), self.0.get(number)]
-            .map(|bound| bound.copied())
+    /// How many bounds an element does not come before.
+    #[inline(always)]
+    fn range(&self, key: u64, number: i64) -> usize {
+        self.0.iter().map(|&bound| beyond(bound, key, number)).fold(0, usize::wrapping_add)
     }
+}
 
-    /// In which range each of a few values is: how many bounds it does not come before.
-    fn parts_of<T: Key>(&self, values: &[T], first: i64, parts: &mut [u32; NEAR]) {
-        for (at, (part, value)) in parts.iter_mut().zip(values).enumerate() {
-            let (key, number) = (value.key(), first.wrapping_add(at as i64));
-            let beyond = |&(bound, at): &(u64, i64)| {
-                u32::from((key > bound) | ((key == bound) & (number >= at)))
-            };
-            *part = self.0.iter().map(beyond).fold(0, u32::wrapping_add);
-        }
-    }
+/// Values, with their keys and numbers.
+#[inline(always)]
+fn each<T: Key>(values: &[T], first: i64) -> impl Iterator<Item = (T, u64, i64)> {
+    values.iter().zip(first..).map(|(&value, number)| (value, value.key(), number))
+}
+
+/// 1 for what does not come before a bound, else 0.
+#[inline(always)]
+fn beyond((bound, at): (u64, i64), key: u64, number: i64) -> usize {
+    usize::from((key > bound) | ((key == bound) & (number >= at)))
 }

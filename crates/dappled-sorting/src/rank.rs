@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use crate::CHUNK;
-use crate::divide::Bounds;
 use crate::near::NEAR;
 use crate::order::Key;
 use crate::radix::{self, Digits};
@@ -26,7 +25,7 @@ const SAMPLES: usize = 64;
 /// ```
 pub fn argsort<T: Key>(values: &[T], room: &mut [u64], order: &mut [i64]) {
     let parts = [Part { values, first: 0, offsets: None }];
-    argsort_parts(&parts, &Bounds::new::<T>([]), 0, values.len(), room, order);
+    argsort_parts(&parts, values.len(), room, order);
 }
 
 /// Values, and the numbers of their elements.
@@ -48,41 +47,36 @@ impl<T> Part<'_, T> {
 }
 
 /// Writes the numbers of elements in the order of their values, and of equal ones in that of the numbers,
-/// which are all below `length`: of those in one range between bounds, as many as there is room for.
+/// which are all below `length`.
 ///
 /// ```
-/// use dappled_sorting::divide::Bounds;
 /// use dappled_sorting::rank::{Part, argsort_parts};
 /// let here = Part { values: &[2.0, 9.0, 2.0][..], first: 5, offsets: None };
 /// let came = Part { values: &[-1.0], first: 0, offsets: Some(&[3]) };
-/// let (mut order, mut room) = ([0; 3], [0; 12]);
-/// argsort_parts(&[here, came], &Bounds::new([(9.0, 0)]), 0, 8, &mut room, &mut order);
-/// assert_eq!(order, [3, 5, 7]);
+/// let (mut order, mut room) = ([0; 4], [0; 16]);
+/// argsort_parts(&[here, came], 8, &mut room, &mut order);
+/// assert_eq!(order, [3, 5, 7, 6]);
 /// ```
 pub fn argsort_parts<T: Key>(
     parts: &[Part<'_, T>],
-    bounds: &Bounds,
-    range: usize,
     length: usize,
     room: &mut [u64],
     order: &mut [i64],
 ) {
-    let ends = bounds.range(range);
     // Keys are made different by the numbers, so that no stable sort is needed. A narrow value and a
     // small number are one word.
     if size_of::<T>() <= 4 && length <= 1 << 32 {
         let key = |key: u64, number: u64| key << 32 | number;
-        return Keys { parts, key, ends }.sort(|key| (key as u32).into(), room, order);
+        return Keys { parts, key }.sort(|key| (key as u32).into(), room, order);
     }
     let (room, _) = room.as_chunks_mut::<2>();
-    Keys { parts, key: |key, number| [key, number], ends }.sort(|key| key[1] as i64, room, order);
+    Keys { parts, key: |key, number| [key, number] }.sort(|key| key[1] as i64, room, order);
 }
 
-/// The keys of values in parts, and between which they are meant.
+/// The keys of values in parts.
 struct Keys<'a, T, F> {
     parts: &'a [Part<'a, T>],
     key: F,
-    ends: [Option<(u64, i64)>; 2],
 }
 
 impl<T: Key, K: Digits, F: Fn(u64, u64) -> K + Sync> Keys<'_, T, F> {
@@ -106,18 +100,16 @@ impl<T: Key, K: Digits, F: Fn(u64, u64) -> K + Sync> Keys<'_, T, F> {
         });
     }
 
-    /// Keys between which there are ranges of about as many each, one for each thread; from the first
-    /// that is meant to the one after the last, if there is one.
+    /// Keys between which there are ranges of about as many each, one for each thread; none before the
+    /// first range, and none after the last.
     fn bounds(&self, length: usize) -> Vec<Option<K>> {
         let parts = rayon::current_num_threads().min(PARTS).min(length / CHUNK).max(1);
-        let [low, high] = self.ends.map(|end| end.map(|(key, at)| (self.key)(key, at as u64)));
         let mut samples = if parts > 1 { self.samples(parts * SAMPLES) } else { Vec::new() };
-        samples.retain(|&key| is_between(key, low, high));
         samples.sort_unstable();
         let inner = (1..parts).map(|part| part * samples.len() / parts);
-        let mut bounds = vec![low];
+        let mut bounds = vec![None];
         bounds.extend(inner.filter_map(|at| samples.get(at)).copied().map(Some));
-        bounds.push(high);
+        bounds.push(None);
         bounds
     }
 
@@ -138,7 +130,7 @@ impl<T: Key, K: Digits, F: Fn(u64, u64) -> K + Sync> Keys<'_, T, F> {
             });
             let count = |(part, chunk): (&Part<'_, T>, usize)| {
                 let places = chunk * CHUNK..part.values.len().min(chunk * CHUNK + CHUNK);
-                let inside = |at| usize::from(is_between(self.at(part, at), bounds[0], bound));
+                let inside = |at| usize::from(is_between(self.at(part, at), None, bound));
                 places.map(inside).fold(0, usize::wrapping_add)
             };
             chunks.map(count).sum::<usize>()
@@ -154,6 +146,12 @@ impl<T: Key, K: Digits, F: Fn(u64, u64) -> K + Sync> Keys<'_, T, F> {
     fn pick(&self, range: &[Option<K>], keys: &mut [K]) {
         let (mut near, mut filled) = ([K::LEAST; NEAR], 0);
         for part in self.parts {
+            if let [None, None] = range {
+                let slots = keys[filled..][..part.values.len()].iter_mut().enumerate();
+                slots.for_each(|(at, slot)| *slot = self.at(part, at));
+                filled += part.values.len();
+                continue;
+            }
             for start in (0..part.values.len()).step_by(NEAR) {
                 let mut count = 0_usize;
                 for at in start..part.values.len().min(start + NEAR) {

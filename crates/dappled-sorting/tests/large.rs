@@ -48,29 +48,42 @@ fn is_ordered<T: Key>(values: &[T]) {
     }
 }
 
-/// Two parts in ranges, of each of which the second part has sent what the first one sorts.
+/// Two parts, each divided into ranges, of which one after the other is sorted.
 fn is_divided<T: Key>(halves: [&[T]; 2], starts: [u64; 2], expected: &[i64]) {
-    let [one, other] = halves;
     let all = starts[0] as usize + expected.len();
-    let Some(&middle) = expected.get(expected.len() / 2) else { return };
-    let value = *one.iter().chain(other).nth(middle as usize).unwrap();
-    let bounds = divide::Bounds::new([(value, starts[0] as i64 + middle)]);
-    let [here, there] = [0, 1].map(|half| bounds.counts(halves[half], starts[half] as i64));
-    let mut found = Vec::new();
-    for range in 0..2 {
-        let (mut values, mut offsets) = (vec![value; there[range]], vec![0; there[range]]);
-        let mut ranges: Vec<(&mut [T], &mut [u32])> = vec![(&mut [], &mut []), (&mut [], &mut [])];
-        ranges[range] = (&mut values, &mut offsets);
-        bounds.divide(other, starts[1] as i64, &mut ranges);
-        let (sent, first) =
-            (rank::Part { values: &values, first: starts[1], offsets: Some(&offsets) }, starts[0]);
-        let parts = [rank::Part { values: one, first, offsets: None }, sent];
-        let count = here[range] + there[range];
-        let (mut order, mut room) = (vec![0; count], vec![0; rank::ROOM * count]);
-        rank::argsort_parts(&parts, &bounds, range, all, &mut room, &mut order);
-        found.extend(order);
+    let element = |part: usize| {
+        let number = *expected.get(expected.len() * part / 3)?;
+        Some((halves.concat()[number as usize], starts[0] as i64 + number))
+    };
+    for bounds in [vec![1], vec![1, 2]] {
+        let ranges = bounds.len() + 1;
+        let Some(bounds) = bounds.into_iter().map(element).collect::<Option<Vec<_>>>() else {
+            return;
+        };
+        let bounds = divide::Bounds::new(bounds);
+        let divided = [0, 1].map(|half| divided(&bounds, halves[half], starts[half]));
+        let mut found = Vec::new();
+        for range in 0..ranges {
+            let part = |half: usize| {
+                let (values, offsets) = &divided[half][range];
+                rank::Part { values: &values[..], first: starts[half], offsets: Some(offsets) }
+            };
+            let count = divided.iter().map(|ranges| ranges[range].0.len()).sum();
+            let (mut order, mut room) = (vec![0; count], vec![0; rank::ROOM * count]);
+            rank::argsort_parts(&[part(0), part(1)], all, &mut room, &mut order);
+            found.extend(order);
+        }
+        assert!(found.iter().map(|number| number - starts[0] as i64).eq(expected.iter().copied()));
     }
-    assert!(found.iter().map(|number| number - starts[0] as i64).eq(expected.iter().copied()));
+}
+
+/// Values in ranges, and how far from the first they stood.
+fn divided<T: Key>(bounds: &divide::Bounds, values: &[T], first: u64) -> Vec<(Vec<T>, Vec<u32>)> {
+    let counts = bounds.counts(values, first as i64);
+    let (mut found, mut offsets) = (values.to_vec(), vec![0; values.len()]);
+    bounds.divide(values, first as i64, &counts, &mut found, &mut offsets);
+    let range = |&count: &usize| (found.drain(..count).collect(), offsets.drain(..count).collect());
+    counts.iter().map(range).collect()
 }
 
 /// Sorted at once and in two parts, as one thread would: to the last bit.

@@ -16,53 +16,37 @@ use super::taking::{first_of, unknown};
 #[derive(FromPyObject)]
 pub struct Given<'py>(Bound<'py, PyAny>, i64, Bound<'py, PyAny>, Vec<i64>);
 
-/// Values, and how far from the first each stood.
-type Range<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+/// Values range by range, how far from the first each stood, and how many each range has.
+type Divided<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<usize>);
 
-/// The values of each range, and how far from the first they stand; of this rank's own range, only how
-/// many they are.
+/// The values of each range, and how far from the first they stand.
 #[pyfunction]
-pub fn divided<'py>(given: Given<'py>, own: usize) -> PyResult<(Vec<Range<'py>>, usize)> {
+pub fn divided(given: Given<'_>) -> PyResult<Divided<'_>> {
     let attempts = [in_ranges::<f64>, in_ranges::<i64>, in_ranges::<f32>, in_ranges::<i32>];
     let attempts = [&attempts[..], &[in_ranges::<u64>, in_ranges::<u32>]].concat();
-    first_of(&attempts, |attempt| attempt(&given, own))
+    first_of(&attempts, |attempt| attempt(&given))
 }
-
-type Divided<'py> = (Vec<Range<'py>>, usize);
 
 fn in_ranges<'py, T: Element + Key>(
     Given(values, first, bounds, numbers): &Given<'py>,
-    own: usize,
 ) -> PyResult<Option<Divided<'py>>> {
     let py = values.py();
     let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
-    let (kind, values) = (values.dtype(), values.as_slice()?);
+    let room = (values.len(),).into_pyobject(py)?;
+    let made = |kind| scratch(py, &room, kind)?.ok_or_else(unknown);
+    let (found, offsets) = (made(&values.dtype())?, made(&numpy::dtype::<u32>(py))?);
     let bounds = between::<T>(bounds, numbers)?;
-    let counts = exclusive(py, values.len(), || Ok(bounds.counts(values, *first)))?;
-    let offsets = numpy::dtype::<u32>(py);
-    let mut ranges = Vec::new();
-    for (range, &count) in counts.iter().enumerate() {
-        let room = (if range == own { 0 } else { count },).into_pyobject(py)?;
-        let made = |kind| scratch(py, &room, kind)?.ok_or_else(unknown);
-        ranges.push((made(&kind)?, made(&offsets)?));
-    }
-    let mut arrays = ranges.iter().map(writeable::<T>).collect::<PyResult<Vec<_>>>()?;
-    let slices =
-        arrays.iter_mut().map(|(one, other)| Ok((one.as_slice_mut()?, other.as_slice_mut()?)));
-    let mut slices = slices.collect::<PyResult<Vec<(&mut [T], &mut [u32])>>>()?;
-    exclusive(py, values.len(), || {
-        bounds.divide(values, *first, &mut slices);
-        Ok(())
+    let mut memory: (PyReadwriteArray1<'py, T>, PyReadwriteArray1<'py, u32>) =
+        (found.extract()?, offsets.extract()?);
+    let (values, found_here) = (values.as_slice()?, memory.0.as_slice_mut()?);
+    let offsets_here = memory.1.as_slice_mut()?;
+    let counts = exclusive(py, values.len(), || {
+        let counts = bounds.counts(values, *first);
+        bounds.divide(values, *first, &counts, found_here, offsets_here);
+        Ok(counts)
     })?;
-    drop(arrays);
-    let own = counts.get(own).copied().unwrap_or(0);
-    Ok(Some((ranges, own)))
-}
-
-type Writeable<'py, T> = (PyReadwriteArray1<'py, T>, PyReadwriteArray1<'py, u32>);
-
-fn writeable<'py, T: Element>((one, other): &Range<'py>) -> PyResult<Writeable<'py, T>> {
-    Ok((one.extract()?, other.extract()?))
+    drop(memory);
+    Ok(Some((found, offsets, counts)))
 }
 
 fn between<T: Element + Key>(bounds: &Bound<'_, PyAny>, numbers: &[i64]) -> PyResult<Bounds> {
@@ -73,12 +57,10 @@ fn between<T: Element + Key>(bounds: &Bound<'_, PyAny>, numbers: &[i64]) -> PyRe
 /// What a rank has sent: values, how far from its first each stood, and the number of that.
 type Came<'py> = (Bound<'py, PyAny>, PyReadonlyArray1<'py, u32>, u64);
 
-/// Writes the numbers of elements in the order of their values, of equal ones the smallest first: of this
-/// rank's own in a range, and of those that came; all numbers are below `length`.
+/// Writes the numbers of elements in the order of their values, of equal ones the smallest first; all
+/// numbers are below `length`.
 #[pyfunction]
 pub fn argsort_parts<'py>(
-    given: Given<'py>,
-    own: usize,
     came: Vec<Came<'py>>,
     length: usize,
     room: PyReadwriteArray1<'py, u64>,
@@ -87,7 +69,7 @@ pub fn argsort_parts<'py>(
     let attempts = [ranked::<f64>, ranked::<i64>, ranked::<f32>, ranked::<i32>, ranked::<u64>];
     let mut memory = (room, order);
     for attempt in [&attempts[..], &[ranked::<u32>]].concat() {
-        if attempt(&given, own, &came, length, &mut memory)?.is_some() {
+        if attempt(&came, length, &mut memory)?.is_some() {
             return Ok(());
         }
     }
@@ -95,18 +77,13 @@ pub fn argsort_parts<'py>(
 }
 
 fn ranked<'py, T: Element + Key>(
-    Given(values, first, bounds, numbers): &Given<'py>,
-    own: usize,
     came: &[Came<'py>],
     length: usize,
     (room, order): &mut Memory<'py>,
 ) -> PyResult<Option<()>> {
-    let py = values.py();
-    let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
-    let bounds = between::<T>(bounds, numbers)?;
     let theirs = came.iter().map(|(values, _, _)| values.extract::<PyReadonlyArray1<'py, T>>());
-    let theirs = theirs.collect::<Result<Vec<_>, _>>()?;
-    let mut parts = vec![Part { values: values.as_slice()?, first: *first as u64, offsets: None }];
+    let Ok(theirs) = theirs.collect::<Result<Vec<_>, _>>() else { return Ok(None) };
+    let mut parts = Vec::new();
     for (values, (_, offsets, first)) in theirs.iter().zip(came) {
         let (values, offsets) = (values.as_slice()?, offsets.as_slice()?);
         if values.len() != offsets.len() {
@@ -114,9 +91,9 @@ fn ranked<'py, T: Element + Key>(
         }
         parts.push(Part { values, first: *first, offsets: Some(offsets) });
     }
-    let (room, order) = (room.as_slice_mut()?, order.as_slice_mut()?);
+    let (py, room, order) = (room.py(), room.as_slice_mut()?, order.as_slice_mut()?);
     exclusive(py, order.len(), || {
-        rank::argsort_parts(&parts, &bounds, own, length, room, order);
+        rank::argsort_parts(&parts, length, room, order);
         Ok(())
     })
     .map(Some)

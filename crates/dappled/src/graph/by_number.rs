@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use dappled_fabric::{keep, room};
+use dappled_fabric::{Payload, Pending, keep, room};
 use dappled_kernels::{Buffer, View};
 use dappled_protocol::Distribution;
 use dappled_sorting::receive;
@@ -100,7 +100,7 @@ impl Array {
             memory = value(session, &node)?;
         }
         let mut target = memory.write().map_err(RunError::from)?;
-        session.receive(named, sent, values, self.width(), &mut target);
+        session.receive(named, sent, values, self.width(), &mut target)?;
         Ok(Ok(Some(())))
     }
 
@@ -110,59 +110,42 @@ impl Array {
     }
 }
 
-/// The places that each rank has sent, and the rows for them.
+/// The places that each rank has sent, and the rows for them, which are on their way.
 struct Sent {
     places: Vec<Vec<u8>>,
-    rows: Vec<Vec<u8>>,
+    rows: Option<Pending>,
 }
 
 impl Session {
-    /// Tells ranks the places that they are asked for: those that this rank is asked for.
-    fn ask(
-        &self,
-        named: &Named<'_>,
-        asked: impl Iterator<Item = usize> + Clone,
-        give: impl FnMut(usize, usize, &[u8]),
-    ) -> Found<Vec<Vec<u8>>> {
-        let starts = starts(named.rows);
-        let ranks = self.fabric().size() as usize;
-        // A little more than if all are asked for as many.
-        let share = named.numbers.len() / ranks * route::place_bytes(&starts);
-        let mut columns = vec![Vec::new(); ranks];
-        asked.clone().for_each(|rank| columns[rank] = room(share + share / 8));
-        let done = route::ask(named.numbers, &starts, asked, &mut columns, give);
-        for column in &mut columns {
-            end(column, done.err());
-        }
-        let mut places = self.exchange(WHAT, columns)?;
-        let wrong: Vec<Option<Wrong>> = places.iter_mut().map(ended).collect();
-        Ok(wrong.into_iter().flatten().next().map_or(Ok(places), Err))
-    }
-
     /// Sends rows to the ranks that have their places; where there is one row for all, only places.
     fn send(&self, named: &Named<'_>, values: Values<'_>, width: usize) -> Found<Sent> {
         let (ranks, own) = (self.fabric().size() as usize, self.fabric().rank() as usize);
-        let others = (0..ranks).filter(|&rank| rank != own);
-        let mut rows = vec![Vec::new(); ranks];
-        let places = match values {
-            Values::Same(_) => self.ask(named, others, |_, _, _| ())?,
-            Values::Each(bytes) => {
-                let share = bytes.len() / ranks;
-                others.clone().for_each(|rank| rows[rank] = room(share + share / 8));
-                let all = Rows { bytes, width };
-                self.ask(named, others, |rank, first, chosen| {
-                    route::append_rows(&mut rows[rank], all, first, chosen);
-                })?
-            }
-        };
-        let places = match places {
-            Ok(places) => places,
-            Err(wrong) => return Ok(Err(wrong)),
-        };
-        if let Values::Each(_) = values {
-            rows = self.exchange(WHAT, rows)?;
+        let (starts, others) = (starts(named.rows), (0..ranks).filter(|&rank| rank != own));
+        let bytes = route::place_bytes(&starts);
+        // A little more than if all are asked for as many.
+        let share = |bytes: usize| room(bytes / ranks + bytes / ranks / 8);
+        let (mut places, mut rows) = (vec![Vec::new(); ranks], vec![Vec::new(); ranks]);
+        for rank in others.clone() {
+            places[rank] = share(named.numbers.len() * bytes);
+            rows[rank] = share(if let Values::Each(rows) = values { rows.len() } else { 0 });
         }
-        Ok(Ok(Sent { places, rows }))
+        let done =
+            route::ask(named.numbers, &starts, others, &mut places, |rank, first, chosen| {
+                if let Values::Each(bytes) = values {
+                    route::append_rows(&mut rows[rank], Rows { bytes, width }, first, chosen);
+                }
+            });
+        places.iter_mut().for_each(|column| end(column, done.err()));
+        let kept = std::mem::take(&mut places[own]);
+        let start = |columns: Vec<Vec<u8>>| {
+            self.start_to_each(WHAT, columns.into_iter().map(Payload::from).collect())
+        };
+        let places = start(places)?;
+        let rows = if let Values::Each(_) = values { Some(start(rows)?) } else { None };
+        let mut places = places.wait().map_err(RunError::from)?;
+        places.insert(own, kept);
+        let wrong: Vec<Option<Wrong>> = places.iter_mut().map(ended).collect();
+        Ok(wrong.into_iter().flatten().next().map_or(Ok(Sent { places, rows }), Err))
     }
 
     /// Writes what the ranks have sent, in their order, and in its turn what is this rank's own.
@@ -173,20 +156,27 @@ impl Session {
         values: Values<'_>,
         width: usize,
         target: &mut [u8],
-    ) {
+    ) -> Result<(), GraphError> {
         let (starts, own) = (starts(named.rows), self.fabric().rank() as usize);
         let (start, length) = (starts[own] as usize, starts[starts.len() - 1] as usize);
         let place_bytes = route::place_bytes(&starts);
-        for (rank, (places, rows)) in sent.places.into_iter().zip(sent.rows).enumerate() {
+        let (mut awaited, mut came) = (sent.rows, Vec::new().into_iter());
+        for (rank, places) in sent.places.into_iter().enumerate() {
             if rank == own {
                 receive::write_own(target, width, named.numbers, (start, length), values.rows());
-            } else {
-                let rows = if let Values::Same(row) = values { row } else { &rows };
-                receive::write(target, width, &places, place_bytes, rows);
+                continue;
             }
+            // Not before they are needed: what the first rank has itself comes first.
+            if let Some(rows) = awaited.take() {
+                came = rows.wait().map_err(RunError::from)?.into_iter();
+            }
+            let rows: Vec<u8> = came.next().unwrap_or_default();
+            let each = if let Values::Same(row) = values { row } else { &rows };
+            receive::write(target, width, &places, place_bytes, each);
             keep(places);
             keep(rows);
         }
+        Ok(())
     }
 }
 
