@@ -64,6 +64,77 @@ def test_written_in_any_direction(view, dtype):
     assert numpy.asarray(ours).tobytes() == theirs.tobytes()
 
 
+# On both sides of what is computed at once, and of what is copied at once.
+SIDES = [(98, 101), (130, 126), (131, 126), (300, 200), (370, 360)]
+LAYOUTS = {
+    "in order": lambda a, h, w: a.reshape(-1)[: h * w].reshape(h, w),
+    "part of rows": lambda a, h, w: a[:h, 1 : w + 1],
+    "every second": lambda a, h, w: a[::2, ::2],
+    "every third, backwards": lambda a, h, w: a[h:0:-1, 3 * w - 1 :: -3],
+    "in F order": lambda a, h, w: a.reshape(-1)[: h * w].reshape(w, h).T,
+    "turned": lambda a, h, w: a.reshape(-1)[: 3 * h * w].reshape(w, 3 * h)[::-1, 5 : 5 + h].T,
+    "turned backwards": lambda a, h, w: a.reshape(-1)[: h * w].reshape(w, h)[:, ::-1].T,
+    "a column": lambda a, h, w: a[:h, 2:3],
+    "a row backwards": lambda a, h, w: a[3, w:0:-1],
+}
+
+
+def _one_layout(np, a, kind):
+    return [
+        a.copy(),
+        a.copy("K"),
+        a.astype(kind),
+        np.ravel(a),
+        a.reshape(-1, 1),
+        a + 1,
+        abs(a),
+        (a + 3) * a - 1,
+        a.any(),
+        a.sum(axis=0),
+        a.max(axis=-1),
+    ]
+
+
+def _two_layouts(np, a, b):
+    target = np.zeros((a + b).shape, a.dtype)
+    target[...] = b
+    target[..., ::-2] = (a * b + a)[..., ::-2]
+    return [a + b, a * b - a, (a + b) * (b - 1) + a, a < b, np.where(a > b, a, b), target]
+
+
+def _assert_alike(wanted, found):
+    for one, other in zip(wanted, found, strict=True):
+        other = numpy.asarray(other)
+        assert one.dtype == other.dtype and one.strides == other.strides
+        assert one.tobytes() == other.tobytes()
+
+
+def _seen(sides, dtype, layout):
+    h, w = sides
+    theirs = numpy.random.default_rng(h).integers(-9, 9, (2 * h, 3 * w)).astype(dtype)
+    theirs = theirs if layout != "every second" else theirs[:, : 2 * w].copy()
+    return [LAYOUTS[layout](np.array(theirs), h, w) for np in (numpy, dappled)]
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values to real")
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("sides", SIDES, ids=str)
+def test_operands_that_do_not_lie_in_order(sides, layout):
+    for dtype, kind in zip(["f8", "f4", "i4", "u1", "c16", "i2"], "idfdDd", strict=True):
+        theirs, ours = _seen(sides, dtype, layout)
+        with numpy.errstate(all="ignore"):
+            _assert_alike(_one_layout(numpy, theirs, kind), _one_layout(dappled, ours, kind))
+
+
+@pytest.mark.parametrize("layouts", list(itertools.product(LAYOUTS, repeat=2)), ids=" and ".join)
+@pytest.mark.parametrize("sides", SIDES[::2], ids=str)
+def test_two_operands_that_lie_differently(sides, layouts):
+    for dtype in ("f8", "u1", "c8"):
+        (a, ours), (b, other) = (_seen(sides, dtype, layout) for layout in layouts)
+        with numpy.errstate(all="ignore"):
+            _assert_alike(_two_layouts(numpy, a, b), _two_layouts(dappled, ours, other))
+
+
 @pytest.mark.parametrize("shape", [(20_000,), (200, 100), (2, 10_000)])
 @pytest.mark.parametrize("dtype", ["?", "f8", "i4"])
 @pytest.mark.parametrize("usual", [0, 1])
@@ -153,6 +224,48 @@ def test_what_chooses_has_no_part_in_the_dtype(size, dtype):
     for wanted, found in zip(chosen(numpy), chosen(dappled), strict=True):
         assert wanted.dtype == found.dtype
         numpy.testing.assert_array_equal(wanted, numpy.asarray(found))
+
+
+@pytest.mark.parametrize("size", [5, 9000, 40_000])
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8"])
+def test_quotients_by_one_number(size, dtype):
+    generator, info = numpy.random.default_rng(size), numpy.iinfo(dtype)
+    theirs = generator.integers(info.min, info.max, size, dtype, endpoint=True)
+    theirs[:3] = info.min, info.max, 0
+    ours = dappled.array(theirs)
+    for by in {1, 2, 3, 7, 10, 64, 127, info.max, info.max - 1, -info.max // 2, -1}:
+        if by >= info.min:
+            with numpy.errstate(all="ignore"):
+                assert ((theirs // by) == numpy.asarray(ours // by)).all(), by
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_lengths_of_complex_numbers(dtype):
+    parts = [0.0, -0.0, 1.5, 3e-320, 1e300, -7e200, numpy.inf, -numpy.inf, numpy.nan, 4.0]
+    with numpy.errstate(all="ignore"):
+        theirs = numpy.array([complex(a, b) for a in parts for b in parts] * 97, dtype)
+        for some in (theirs, theirs[:7], theirs[1::2], theirs[::-1]):
+            wanted, found = numpy.abs(some), numpy.asarray(dappled.abs(dappled.array(some)))
+            assert wanted.tobytes() == found.tobytes()
+
+
+@pytest.mark.parametrize("size", [9, 10_000, 40_000])
+def test_what_has_no_whole_number_is_told(size):
+    for kind, value in itertools.product(["i8", "i4", "i2", "u8"], [1e30, numpy.nan, -3e9]):
+        theirs = numpy.linspace(-5.5, 5, size)
+        theirs[size // 2] = value
+        with numpy.errstate(invalid="raise"):
+            told = []
+            for array in (theirs, dappled.array(theirs)):
+                try:
+                    numpy.asarray(array.astype(kind))
+                    told.append("")
+                except FloatingPointError as error:
+                    told.append(str(error))
+        assert told[0] == told[1]
+        with numpy.errstate(all="ignore"):
+            found = numpy.asarray(dappled.array(theirs).astype(kind))
+            assert found.tolist() == theirs.astype(kind).tolist()
 
 
 FLOATING = ["arctan2", "hypot", "copysign", "nextafter", "heaviside", "logaddexp", "logaddexp2"]

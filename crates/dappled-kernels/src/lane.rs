@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::space::{Extent, Run, Space, Track};
+use crate::strided::copy_strided;
 use crate::turn::Turn;
 
 /// An operand of a run. The memory of all indices of the space is claimed while it lives.
@@ -59,7 +60,7 @@ impl Lane<'_> {
             from: self.start(Run { row: first, column, len }),
             stride: self.track.row_stride(),
             to: out.as_mut_ptr(),
-            pitch,
+            pitch: pitch as isize,
             rows,
             columns: len,
         };
@@ -98,77 +99,6 @@ impl Lane<'_> {
             done = bytes.end;
             (self.start(run), bytes)
         })
-    }
-}
-
-/// Copies elements from one stride to another.
-///
-/// # Safety
-/// All elements at both strides must be in memory that may be read, and written, here.
-unsafe fn copy_strided(
-    from: (*const u8, isize),
-    to: (*mut u8, isize),
-    count: usize,
-    itemsize: usize,
-) {
-    let item = itemsize as isize;
-    // SAFETY: the caller's promise; arrays of bytes need no alignment.
-    unsafe {
-        match itemsize {
-            _ if from.1 == item && to.1 == item => copy_bytes(from.0, to.0, count * itemsize),
-            1 if from.1 == -item && to.1 == item => copy_reversed::<1>(from.0, to.0, count),
-            2 if from.1 == -item && to.1 == item => copy_reversed::<2>(from.0, to.0, count),
-            4 if from.1 == -item && to.1 == item => copy_reversed::<4>(from.0, to.0, count),
-            8 if from.1 == -item && to.1 == item => copy_reversed::<8>(from.0, to.0, count),
-            1 => copy_items::<1>(from, to, count),
-            2 => copy_items::<2>(from, to, count),
-            4 => copy_items::<4>(from, to, count),
-            8 => copy_items::<8>(from, to, count),
-            _ => copy_items::<16>(from, to, count),
-        }
-    }
-}
-
-/// Bytes that are copied at once: from 4 KiB on the system's copy uses an instruction that is ten times
-/// slower on some CPUs where the target lies a little behind the source, counted in pages.
-const AT_ONCE: usize = 2048;
-
-/// Copies bytes; both places may be the same: a program may store an input into itself.
-///
-/// # Safety
-/// All of them may be read, and written; both places are the same, or share no byte.
-unsafe fn copy_bytes(from: *const u8, to: *mut u8, count: usize) {
-    for start in (0..count).step_by(AT_ONCE) {
-        let (from, to) = (from.wrapping_add(start), to.wrapping_add(start));
-        // SAFETY: the caller's promise; `copy` allows that both are the same.
-        unsafe { std::ptr::copy(from, to, AT_ONCE.min(count - start)) };
-    }
-}
-
-/// Copies items that lie backwards: in loops of several at a time, as both are contiguous.
-///
-/// # Safety
-/// As for [`copy_strided`], the items being of `N` bytes, one before the other, and written nowhere
-/// where they are read.
-unsafe fn copy_reversed<const N: usize>(last: *const u8, to: *mut u8, count: usize) {
-    let first = last.wrapping_sub((count.max(1) - 1) * N);
-    // SAFETY: the caller's promise; arrays of bytes need no alignment.
-    let (from, to) = unsafe {
-        (
-            std::slice::from_raw_parts(first.cast::<[u8; N]>(), count),
-            std::slice::from_raw_parts_mut(to.cast::<[u8; N]>(), count),
-        )
-    };
-    to.iter_mut().zip(from.iter().rev()).for_each(|(to, from)| *to = *from);
-}
-
-/// # Safety
-/// As for [`copy_strided`], the items being of `N` bytes.
-unsafe fn copy_items<const N: usize>(from: (*const u8, isize), to: (*mut u8, isize), count: usize) {
-    for at in 0..count as isize {
-        let (from, to) = (from.0.wrapping_offset(at * from.1), to.0.wrapping_offset(at * to.1));
-        // SAFETY: the caller's promise; `[u8; N]` needs no alignment.
-        unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) };
     }
 }
 

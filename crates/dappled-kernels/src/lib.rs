@@ -10,6 +10,7 @@
 //! op, program        a fused expression as a program over registers, and what is legal
 //! space, tiles       the indices of a run, cut into tiles that share nothing
 //! lane, turn         an operand's memory along them; what lies across them
+//! strided, copy      elements from one stride to another, and from one view to another
 //! bind               operands checked against a program, their memory claimed
 //! rewrite            cheaper operations of the same bits
 //! flags              what operations signal besides their values
@@ -32,6 +33,7 @@ mod apply;
 mod bind;
 pub mod buffer;
 mod chosen;
+mod copy;
 mod crew;
 mod dtype;
 pub mod element;
@@ -61,6 +63,7 @@ mod scan;
 mod share;
 mod slot;
 mod space;
+mod strided;
 mod threads;
 mod tiles;
 mod together;
@@ -73,6 +76,7 @@ pub use apply::{apply, in_parts};
 pub use bind::Operand;
 pub use buffer::{Buffer, Kept, OutOfMemory};
 pub use chosen::Chosen;
+pub use copy::copy_elements;
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
 pub use error::Error;

@@ -15,7 +15,7 @@ pub(crate) struct Turn {
     pub from: *const u8,
     pub stride: isize,
     pub to: *mut u8,
-    pub pitch: usize,
+    pub pitch: isize,
     pub rows: usize,
     pub columns: usize,
 }
@@ -45,7 +45,8 @@ impl Turn {
     }
 
     fn target<T>(&self, row: usize, column: usize) -> *mut T {
-        self.to.wrapping_add(row.wrapping_mul(self.pitch)).cast::<T>().wrapping_add(column)
+        let start = self.to.wrapping_offset((row as isize).wrapping_mul(self.pitch));
+        start.cast::<T>().wrapping_add(column)
     }
 
     /// One by one, but for so many first rows of so many first columns.
@@ -92,13 +93,13 @@ impl Turn {
                     let (low, high) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
                     let (low_too, high_too) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
                     *row = bytes(_mm_unpacklo_epi64(low, low_too));
-                    row = row.wrapping_byte_add(self.pitch);
+                    row = row.wrapping_byte_offset(self.pitch);
                     *row = bytes(_mm_unpackhi_epi64(low, low_too));
-                    row = row.wrapping_byte_add(self.pitch);
+                    row = row.wrapping_byte_offset(self.pitch);
                     *row = bytes(_mm_unpacklo_epi64(high, high_too));
-                    row = row.wrapping_byte_add(self.pitch);
+                    row = row.wrapping_byte_offset(self.pitch);
                     *row = bytes(_mm_unpackhi_epi64(high, high_too));
-                    row = row.wrapping_byte_add(self.pitch);
+                    row = row.wrapping_byte_offset(self.pitch);
                 }
             }
         }
@@ -119,10 +120,10 @@ impl Turn {
                 for (a, b, c, d) in self.four(column, 8) {
                     *row = bytes(_mm_unpacklo_epi64(a, b));
                     *row.wrapping_add(1) = bytes(_mm_unpacklo_epi64(c, d));
-                    row = row.wrapping_byte_add(self.pitch);
+                    row = row.wrapping_byte_offset(self.pitch);
                     *row = bytes(_mm_unpackhi_epi64(a, b));
                     *row.wrapping_add(1) = bytes(_mm_unpackhi_epi64(c, d));
-                    row = row.wrapping_byte_add(self.pitch);
+                    row = row.wrapping_byte_offset(self.pitch);
                 }
             }
         }

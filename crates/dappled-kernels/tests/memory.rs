@@ -1,7 +1,8 @@
 //! Which memory a run may touch: aliases, overlaps, claims, bounds; and which programs are legal.
 
 use dappled_kernels::{
-    Buffer, DType, Error, Op, Operand, Program, Raised, Reg, Scalar, Step, View, execute,
+    Buffer, DType, Error, Op, Operand, Program, Raised, Reg, Scalar, Step, View, copy_elements,
+    execute,
 };
 
 const F: DType = DType::Float64;
@@ -121,4 +122,61 @@ fn illegal_programs_are_refused() {
     assert_eq!(empty.check(), Err(Error::ProgramSize));
     empty.outputs.push(Reg(7));
     assert_eq!(empty.check(), Err(Error::Undefined(7)));
+}
+
+/// Views of one shape, each with what its memory needs: axes in every order, gaps, steps backwards.
+fn views_of(dtype: DType, shape: [usize; 3]) -> Vec<(View, usize)> {
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let steps = [[1, 1, 1], [1, 1, -1], [2, -1, 1], [-1, 1, 2], [1, -3, 1], [-1, -1, -1]];
+    let pairs = orders.into_iter().flat_map(|order| steps.map(|step| (order, step)));
+    let view = |(order, step): ([usize; 3], [isize; 3])| {
+        let sizes = order.map(|axis| shape[axis] * step[axis].unsigned_abs());
+        let mut seen = View::c_order(dtype, &sizes);
+        let bytes = seen.len() * dtype.itemsize();
+        for (at, axis) in order.into_iter().enumerate() {
+            let start = if step[axis] < 0 { sizes[at] - 1 } else { 0 };
+            seen = seen.region(at, start, step[axis], shape[axis]);
+        }
+        let place = |axis: usize| order.iter().position(|&other| other == axis).unwrap();
+        let strides = [0, 1, 2].map(|axis| seen.strides[place(axis)]);
+        (View { shape: shape.as_slice().into(), strides: strides.as_slice().into(), ..seen }, bytes)
+    };
+    pairs.map(view).collect()
+}
+
+/// The bytes of the elements, one by one in C order.
+fn places(view: &View) -> Vec<usize> {
+    let [a, b, c] = [0, 1, 2].map(|axis| view.shape[axis] as isize);
+    let offset = |i, j, k| view.strides[0] * i + view.strides[1] * j + view.strides[2] * k;
+    let all = (0..a).flat_map(|i| (0..b).flat_map(move |j| (0..c).map(move |k| (i, j, k))));
+    all.map(|(i, j, k)| (view.offset as isize + offset(i, j, k)) as usize).collect()
+}
+
+#[test]
+fn elements_are_copied_from_any_view_to_any_other() {
+    let dtypes = [DType::UInt8, DType::Int16, DType::Float32, F, DType::Complex128];
+    for (dtype, shape) in
+        dtypes.into_iter().zip([[3, 70, 5], [66, 9, 2], [1, 65, 67], [5, 67, 66], [4, 1, 70]])
+    {
+        let item = dtype.itemsize();
+        for (read, needed) in views_of(dtype, shape) {
+            let from: Vec<u8> = (0..needed).map(|at| (at * 7 % 251) as u8).collect();
+            for (written, needed) in views_of(dtype, shape) {
+                let (mut found, mut wanted) = (vec![255; needed], vec![255; needed]);
+                copy_elements((&from, &read), (&mut found, &written)).unwrap();
+                for (at, to) in places(&read).into_iter().zip(places(&written)) {
+                    wanted[to..to + item].copy_from_slice(&from[at..at + item]);
+                }
+                assert!(found == wanted, "{read:?} to {written:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_inside_is_not_copied() {
+    let (small, large) = (View::c_order(F, &[2]), View::c_order(F, &[3]).region(0, 1, 1, 2));
+    let mut out = [0; 16];
+    assert!(copy_elements((&[0; 16], &large), (&mut out, &small)).is_err());
+    assert!(copy_elements((&[0; 24], &large), (&mut out, &large)).is_err());
 }

@@ -21,6 +21,16 @@ pub(crate) trait Arithmetic: Element {
     fn less_equal(self, other: Self) -> bool;
     fn is_true(self) -> bool;
 
+    /// The same of what has a usual one.
+    #[inline(always)]
+    fn usual_absolute(self) -> Self::Real {
+        self.absolute()
+    }
+    #[inline(always)]
+    fn has_usual_absolute(self) -> bool {
+        true
+    }
+
     // What bools and integers do.
     #[inline(always)]
     fn fmin(self, other: Self) -> Self {
@@ -63,6 +73,11 @@ pub(crate) trait Arithmetic: Element {
     }
     fn floor_divide(self, _: Self) -> Self {
         no_loop()
+    }
+    /// All of them by one; false, with nothing done, if that is not sooner done than one by one.
+    #[inline(always)]
+    fn floor_divided(_values: &[Self], _by: Self, _out: &mut [Self]) -> bool {
+        false
     }
     fn remainder(self, _: Self) -> Self {
         no_loop()

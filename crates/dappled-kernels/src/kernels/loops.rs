@@ -5,6 +5,8 @@
 use std::marker::PhantomData;
 
 use super::Variant;
+use super::arithmetic::Arithmetic;
+use super::ops;
 use crate::Flags;
 use crate::element::{Bool, Element, typed, typed_mut};
 
@@ -15,6 +17,8 @@ pub(crate) trait UnaryOp<T: Element> {
     const RAISES: bool = false;
     /// Are there arguments that `apply` cannot do?
     const HAS_RARE: bool = false;
+    /// Are several read before one is written? The compiler does not always see by itself that they may be.
+    const IN_CHUNKS: bool = false;
     fn apply(a: T) -> Self::Out;
     #[inline(always)]
     fn is_rare(_: T) -> bool {
@@ -121,6 +125,9 @@ fn avx512<L: Loop<S>, S>(args: &[&[u8]], out: &mut [u8]) -> S {
     L::run(args, out)
 }
 
+/// Elements of a chunk.
+const CHUNK: usize = 8;
+
 /// One argument.
 pub(crate) struct Unary<O, T>(PhantomData<(O, T)>);
 
@@ -129,7 +136,8 @@ impl<T: Element, O: UnaryOp<T>> Loop<Flags> for Unary<O, T> {
     fn run(args: &[&[u8]], out: &mut [u8]) -> Flags {
         let out = typed_mut::<O::Out>(out);
         let a = &typed::<T>(args[0])[..out.len()];
-        for (out, &a) in out.iter_mut().zip(a) {
+        let done = if O::IN_CHUNKS { in_chunks::<O, T>(a, out) } else { 0 };
+        for (out, &a) in out[done..].iter_mut().zip(&a[done..]) {
             *out = O::apply(a);
         }
         if O::HAS_RARE && a.iter().fold(false, |any, &a| any | O::is_rare(a)) {
@@ -144,6 +152,14 @@ impl<T: Element, O: UnaryOp<T>> Loop<Flags> for Unary<O, T> {
         }
         flags
     }
+}
+
+/// As many as are whole chunks; says how many these are.
+#[inline(always)]
+fn in_chunks<O: UnaryOp<T>, T: Element>(a: &[T], out: &mut [O::Out]) -> usize {
+    let chunks = out.as_chunks_mut::<CHUNK>().0.iter_mut().zip(a.as_chunks::<CHUNK>().0);
+    chunks.for_each(|(out, a)| *out = a.map(O::apply));
+    out.len() / CHUNK * CHUNK
 }
 
 /// Two arguments of the same dtype.
@@ -169,6 +185,23 @@ impl<T: Element, O: BinaryOp<T>> Loop<Flags> for Binary<O, T> {
             }
         }
         flags
+    }
+}
+
+/// Quotients, rounded down: of integers by one divisor without dividing.
+pub(crate) struct FloorDivideLoop<T>(PhantomData<T>);
+
+impl<T: Arithmetic> Loop<Flags> for FloorDivideLoop<T> {
+    #[inline(always)]
+    fn run(args: &[&[u8]], out: &mut [u8]) -> Flags {
+        if T::DTYPE.is_integral()
+            && let [by, others @ ..] = typed::<T>(args[1])
+            && others.iter().fold(true, |all, &other| all & by.equal(other))
+            && T::floor_divided(typed(args[0]), *by, typed_mut(out))
+        {
+            return Flags::NONE;
+        }
+        Binary::<ops::FloorDivide, T>::run(args, out)
     }
 }
 

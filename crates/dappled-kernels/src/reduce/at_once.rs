@@ -51,9 +51,24 @@ pub fn fold_at_once(
     initial: Option<Scalar>,
 ) -> Flags {
     initial.inspect(|initial| initial.fill(accs));
+    if let (Fold::All | Fold::Any, [acc]) = (fold, &mut *accs) {
+        let is_so = is_found(values, fold == Fold::Any) == (fold == Fold::Any);
+        let before = initial.is_none() || (*acc != 0) == (fold == Fold::All);
+        *acc = u8::from(if before { is_so } else { fold == Fold::Any });
+        return Flags::NONE;
+    }
     let folder = Folder::new(fold, dtype, Spacing::Contiguous, Variant::chosen());
     folder.watch(|| match along {
         Along::Runs => folder.runs(accs, values, initial.is_none()),
         Along::Rows => folder.all_rows(accs, values, initial.is_none()),
     })
+}
+
+/// Bools that are looked at before it is asked whether there is a need to go on.
+const SOME: usize = 1024;
+
+/// Is one of these bools true, or false if that is sought?
+fn is_found(values: &[u8], sought: bool) -> bool {
+    let differs = |any, &value: &u8| any | ((value != 0) == sought);
+    values.chunks(SOME).any(|some| some.iter().fold(false, differs))
 }

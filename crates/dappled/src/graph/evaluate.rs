@@ -7,7 +7,7 @@ use dappled_kernels::{Buffer, DType, Engine, Operand as Memory, View};
 use super::fuse::{Fused, fused, fused_map};
 use super::layout::Layout;
 use super::node::{Arg, Node, State};
-use super::small::written;
+use super::small::{copied, written};
 use super::{GraphError, Session, spread};
 use crate::run::RunError;
 
@@ -48,8 +48,11 @@ pub(super) fn write(
     memory: &Buffer,
     arg: &Arg,
 ) -> Result<(), GraphError> {
-    let small = node.layout.is_whole() && view.len() <= session.limits().at_once;
-    if small && written(session, memory, view, arg)? {
+    let (limits, is_whole) = (session.limits(), node.layout.is_whole());
+    if is_whole && view.len() <= limits.copied() && copied(memory, view, arg)? {
+        return Ok(());
+    }
+    if is_whole && view.len() <= limits.at_once && written(session, memory, view, arg)? {
         return Ok(());
     }
     let fused = fused(session, arg, view.dtype)?;

@@ -12,7 +12,7 @@
 //! resolve, map      an operation: dtype, shape, layout, then a node
 //! quick, small      a small one, computed at once; element: one element; quick_take, quick_arg
 //! fresh             a small result that is no array yet
-//! soon, recipe      small ones of one expression, put together as they are asked for
+//! soon, recipe      small ones of one expression, put together as they are asked for; soon_run: computed
 //! assign, outside   a write; over: in the memory that it reads, of arrays in pieces
 //! fold              a reduction of memory that is whole; spread_fold: of pieces
 //! lies              where values in pieces lie, and what this rank has of them
@@ -81,6 +81,7 @@ mod session;
 mod short;
 mod small;
 mod soon;
+mod soon_run;
 mod spread;
 mod spread_fold;
 mod spread_sum;

@@ -113,7 +113,8 @@ fn memory_of(
     beside: Beside<'_>,
 ) -> Result<Option<Buffer>, GraphError> {
     let (session, dtype, len) = (own.session(), own.dtype(), own.len());
-    if len == 0 || len > session.limits().at_once {
+    let widest = dtype.itemsize().max(op.result(dtype).itemsize());
+    if len == 0 || len > session.limits().at_once_of(widest) {
         return Ok(None);
     }
     let out = small_memory(len * op.result(dtype).itemsize());
@@ -241,7 +242,10 @@ fn in_memory<T>(
     if view.dtype.kind() == Kind::Complex || memory_order(&[&seen], seen.shape.len()).is_some() {
         return Ok(None);
     }
-    look((&collected(memory, &seen)?, 0))
+    let copy = collected(memory, &seen)?;
+    let found = look((&copy, 0));
+    keep_small(copy);
+    found
 }
 
 /// An operation on memory that is here.

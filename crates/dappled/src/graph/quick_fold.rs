@@ -23,12 +23,15 @@ impl Array {
         }
         // NumPy's result lies as its argument does: here in C order.
         let turned = memory_order(&[self.view()], self.shape().len()).is_some();
-        if turned || !is_small(self, folding.dtype) {
+        if turned {
             return self.fold(folding);
         }
         let base = View::c_order(folding.dtype, &folding.folded(self.shape()));
         if let Some(memory) = self.folded_in_order(folding, &base)? {
             return Ok(Array::whole(self.session(), base, memory));
+        }
+        if !is_small(self, folding.dtype) {
+            return self.fold(folding);
         }
         let whole = self.versions.with_current(|node| node.whole_memory().cloned());
         let Some(memory) = whole else { return self.fold(folding) };
@@ -73,7 +76,7 @@ impl Array {
         base: &View,
     ) -> Result<Option<Buffer>, GraphError> {
         let Some(along) = Along::of(self.shape(), &folding.axes) else { return Ok(None) };
-        if !is_in_order(self, folding.dtype) {
+        if !is_foldable(self, folding.dtype, along) {
             return Ok(None);
         }
         let out = small_memory(base.len() * folding.dtype.itemsize());
@@ -90,7 +93,7 @@ impl Array {
         along: Along,
         accs: &mut [u8],
     ) -> Result<bool, GraphError> {
-        if !is_in_order(self, folding.dtype) {
+        if !is_foldable(self, folding.dtype, along) {
             return Ok(false);
         }
         let (dtype, bytes) = (folding.dtype, self.view().len() * folding.dtype.itemsize());
@@ -106,6 +109,17 @@ impl Array {
 /// Is it small, of this dtype, and lies one element after the other?
 fn is_in_order(array: &Array, dtype: DType) -> bool {
     is_small(array, dtype) && array.view().is_contiguous()
+}
+
+/// The same, or is it a little longer and folded row by row, which gains nothing by threads?
+fn is_foldable(array: &Array, dtype: DType, along: Along) -> bool {
+    let most = match along {
+        Along::Rows => array.session().limits().copied(),
+        Along::Runs => array.session().limits().at_once,
+    };
+    (1..=most).contains(&array.view().len())
+        && array.dtype() == dtype
+        && array.view().is_contiguous()
 }
 
 fn is_small(array: &Array, dtype: DType) -> bool {

@@ -39,6 +39,18 @@ pub struct Limits {
     pub at_once: usize,
 }
 
+impl Limits {
+    /// The same of elements of so many bytes: narrow ones are sooner done.
+    pub(super) fn at_once_of(&self, itemsize: usize) -> usize {
+        self.at_once * (8 / itemsize).max(1)
+    }
+
+    /// Up to so many elements a copy is made at once: nothing is gained by waiting or by threads.
+    pub fn copied(&self) -> usize {
+        8 * self.at_once
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self { whole_below: 1 << 17, at_once: 1 << 14 }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use dappled_kernels::{Axes, Buffer, DType, Flags, Op, View, apply};
+use dappled_kernels::{Buffer, DType, Flags, Op, View, apply, copy_elements};
 
-use super::memory::small_memory;
+use super::memory::{keep_small, small_full, small_memory};
 use super::node::{Arg, Few, State};
 use super::notice::Request;
 use super::{GraphError, Session};
@@ -30,6 +30,7 @@ pub(super) fn computed(
     let out = small_memory(len * op.result(dtype).itemsize());
     let flags = apply_to(op, dtype, &ready, &out)?;
     session.notices().add(request.name, flags, None);
+    ready.into_iter().for_each(|(buffer, _)| keep_small(buffer));
     Ok(Some(out))
 }
 
@@ -46,19 +47,29 @@ pub(super) fn written(
     if buffer.is_same(memory) {
         return Ok(false);
     }
-    view.check(memory.len()).map_err(RunError::from)?;
-    let elements = &buffer.read().map_err(RunError::from)?[bytes];
-    let mut memory = memory.write().map_err(RunError::from)?;
-    if view.is_contiguous() {
-        memory[view.offset..view.offset + elements.len()].copy_from_slice(elements);
-        return Ok(true);
-    }
-    let mut done = 0;
-    for_each_run(view, |offset, run| {
-        copy(&elements[done..done + run], &mut memory[offset..offset + run]);
-        done += run;
-    });
+    copy_in_c_order(&buffer.read().map_err(RunError::from)?[bytes], memory, view)?;
+    keep_small(buffer);
     Ok(true)
+}
+
+/// Copies an argument that is stored over a view of its dtype; false if it is not, or lies in the same memory.
+pub(super) fn copied(memory: &Buffer, view: &View, arg: &Arg) -> Result<bool, GraphError> {
+    let Arg::Part(node, from) = arg else { return Ok(false) };
+    let Some(buffer) = node.whole_memory() else { return Ok(false) };
+    if from.dtype != view.dtype || buffer.is_same(memory) {
+        return Ok(false);
+    }
+    copy(buffer, from, memory, view)?;
+    Ok(true)
+}
+
+fn copy(from: &Buffer, read: &View, to: &Buffer, written: &View) -> Result<(), RunError> {
+    Ok(copy_elements((&from.read()?, read), (&mut to.write()?, written))?)
+}
+
+fn copy_in_c_order(elements: &[u8], memory: &Buffer, view: &View) -> Result<(), RunError> {
+    let read = View::c_order(view.dtype, &view.shape);
+    Ok(copy_elements((elements, &read), (&mut memory.write()?, view))?)
 }
 
 fn apply_to(op: Op, dtype: DType, args: &[Ready], out: &Buffer) -> Result<Flags, RunError> {
@@ -75,13 +86,13 @@ fn ready(
     len: usize,
 ) -> Result<Option<Ready>, RunError> {
     let (node, view) = match arg {
-        Arg::Scalar(value) => return Ok(Some(all(Buffer::full(value.cast(dtype), len)))),
+        Arg::Scalar(value) => return Ok(Some(all(small_full(value.cast(dtype), len)))),
         Arg::Part(node, view) => (node, view),
     };
     let buffer = match node.state() {
         State::Stored(buffer) if node.layout.is_whole() => buffer,
         State::Full(value) if view.dtype == node.base.dtype => {
-            return Ok(Some(all(Buffer::full(value.cast(dtype), len))));
+            return Ok(Some(all(small_full(value.cast(dtype), len))));
         }
         _ => return Ok(None),
     };
@@ -110,7 +121,7 @@ fn cast(
     bytes: Range<usize>,
     (from, to): (DType, DType),
 ) -> Result<Ready, RunError> {
-    let out = Buffer::zeroed(bytes.len() / from.itemsize() * to.itemsize());
+    let out = small_memory(bytes.len() / from.itemsize() * to.itemsize());
     let flags = apply(Op::Cast(to), from, &[&buffer.read()?[bytes]], &mut out.write()?)?;
     session.notices().add("cast", flags, None);
     Ok(all(out))
@@ -119,45 +130,6 @@ fn cast(
 /// The elements of a view, in C order.
 pub(super) fn collected(buffer: &Buffer, view: &View) -> Result<Buffer, RunError> {
     let out = small_memory(view.len() * view.dtype.itemsize());
-    view.check(buffer.len())?;
-    let (memory, mut elements) = (buffer.read()?, out.write()?);
-    let mut done = 0;
-    for_each_run(view, |offset, run| {
-        copy(&memory[offset..offset + run], &mut elements[done..done + run]);
-        done += run;
-    });
-    drop(elements);
+    copy(buffer, view, &out, &View::c_order(view.dtype, &view.shape))?;
     Ok(out)
-}
-
-/// A run of bytes; of one element without a call.
-fn copy(from: &[u8], to: &mut [u8]) {
-    match (<&[u8; 8]>::try_from(from), <&mut [u8; 8]>::try_from(&mut *to)) {
-        (Ok(from), Ok(to)) => *to = *from,
-        _ => to.copy_from_slice(from),
-    }
-}
-
-/// Where each run of bytes without a gap begins, in C order, and how long it is.
-fn for_each_run(view: &View, mut visit: impl FnMut(usize, usize)) {
-    let (mut run, mut outer) = (view.dtype.itemsize(), view.shape.len());
-    let follows = |axis: usize, run| view.shape[axis] == 1 || view.strides[axis] == run as isize;
-    while outer > 0 && follows(outer - 1, run) {
-        outer -= 1;
-        run *= view.shape[outer];
-    }
-    let mut index: Axes<usize> = view.shape[..outer].iter().map(|_| 0).collect();
-    let mut offset = view.offset as isize;
-    for _ in 0..view.shape[..outer].iter().product() {
-        visit(offset as usize, run);
-        for axis in (0..outer).rev() {
-            index[axis] += 1;
-            offset += view.strides[axis];
-            if index[axis] < view.shape[axis] {
-                break;
-            }
-            offset -= view.strides[axis] * view.shape[axis] as isize;
-            index[axis] = 0;
-        }
-    }
 }

@@ -2,20 +2,17 @@
 //! expression ends: `a * b + c * 2.0` is one loop, and nothing is stored on the way.
 //!
 //! Only who asks can tell that a result is an operand of the next operation and nothing else. What is
-//! put together is no array yet: arrays in C order, all of them here, numbers, and steps.
+//! put together is no array yet: arrays whose result would be in C order, all of them here, numbers, and steps.
 
 use std::sync::Arc;
 
-use dappled_kernels::{Axes, Buffer, DType, Kind, Op, Raised, Scalar, View};
+use dappled_kernels::{Axes, DType, Kind, Op, Scalar, View};
 use smallvec::SmallVec;
 
-use super::memory::small_memory;
 use super::node::Node;
-use super::notice::Origin;
 use super::recipe::{MOST, Place, Recipe, Step};
-use super::session::prepared;
-use super::{Array, GraphError, Session};
-use crate::run::RunError;
+use super::{Array, Session};
+use crate::view::is_c_like;
 
 /// What an operation of an expression reads.
 #[derive(Clone, Copy)]
@@ -31,19 +28,21 @@ pub enum Term<'a> {
 /// Operations of one expression that are not computed yet.
 #[derive(Clone)]
 pub struct Soon {
-    session: Session,
-    shape: Axes<usize>,
-    inputs: SmallVec<[Input; 4]>,
-    recipe: Recipe,
+    pub(super) session: Session,
+    pub(super) shape: Axes<usize>,
+    pub(super) inputs: SmallVec<[Input; 4]>,
+    pub(super) recipe: Recipe,
     /// Where each step was asked for: known to who asked.
-    marks: [u32; MOST[2]],
+    pub(super) marks: [u32; MOST[2]],
 }
 
-/// Elements in C order: the version that they are of, and where they begin in its memory.
+/// Elements: the version that they are of, and where they begin in its memory.
 #[derive(Clone)]
-struct Input {
-    node: Arc<Node>,
-    offset: usize,
+pub(super) struct Input {
+    pub node: Arc<Node>,
+    pub offset: usize,
+    /// How far apart they are along each axis, where they do not lie one after the other in C order.
+    pub strides: Option<Arc<[isize]>>,
 }
 
 impl Soon {
@@ -109,8 +108,9 @@ impl Soon {
             Term::Number(value) => self.recipe.constant(value),
             Term::Soon(soon) => self.take(soon),
             Term::Array(array) => {
-                let (node, offset) = (array.versions.current(), array.view().offset);
-                self.input(&Input { node, offset }, array.dtype())
+                let (node, view) = (array.versions.current(), array.view());
+                let strides = (!view.is_contiguous()).then(|| view.strides[..].into());
+                self.input(&Input { node, offset: view.offset, strides }, array.dtype())
             }
         }
     }
@@ -118,7 +118,8 @@ impl Soon {
     /// An array that is read twice is one input.
     fn input(&mut self, input: &Input, dtype: DType) -> Place {
         let same = |(known, of): (&Input, &DType)| {
-            *of == dtype && known.offset == input.offset && Arc::ptr_eq(&known.node, &input.node)
+            (*of, known.offset, &known.strides) == (dtype, input.offset, &input.strides)
+                && Arc::ptr_eq(&known.node, &input.node)
         };
         let known = self.inputs.iter().zip(self.recipe.inputs.iter()).position(same);
         Place::input(known.unwrap_or_else(|| {
@@ -139,42 +140,6 @@ impl Soon {
         self.marks[own..own + more].copy_from_slice(&other.marks[..more]);
         self.recipe.take(&other.recipe, &places);
         self.recipe.last()
-    }
-
-    /// The array; what its operations signal is noted, with the origin of each step's mark.
-    pub fn computed(
-        &self,
-        origin: impl Fn(u32) -> Option<Arc<Origin>>,
-    ) -> Result<Array, GraphError> {
-        let (memory, raised) = self.run()?;
-        for (at, flags) in raised.iter() {
-            let name = self.recipe.steps[at].op.numpy_name();
-            self.session.notices().add(name, flags, origin(self.marks[at]).as_ref());
-        }
-        let base = View::c_order(self.dtype(), &self.shape);
-        Ok(Array::whole(&self.session, base, memory))
-    }
-
-    fn run(&self) -> Result<(Buffer, Raised), GraphError> {
-        let known = &self.session.known().recipes;
-        let code = known.get(&self.recipe, || prepared(&self.recipe.program()))?;
-        let len = self.len();
-        let out = small_memory(len * self.dtype().itemsize());
-        let mut memories: SmallVec<[_; MOST[0]]> = SmallVec::new();
-        for input in &self.inputs {
-            let memory = input.node.whole_memory().expect("found before");
-            memories.push(memory.read().map_err(RunError::from)?);
-        }
-        let mut parts: [&[u8]; MOST[0]] = [&[]; MOST[0]];
-        let inputs = self.inputs.iter().zip(self.recipe.inputs.iter());
-        for ((part, memory), (input, dtype)) in parts.iter_mut().zip(&memories).zip(inputs) {
-            *part = &memory[input.offset..input.offset + len * dtype.itemsize()];
-        }
-        let parts = &parts[..self.inputs.len()];
-        let mut elements = out.write().map_err(RunError::from)?;
-        let raised = code.run_in_order(parts, &mut elements).map_err(RunError::from)?;
-        drop(elements);
-        Ok((out, raised))
     }
 }
 
@@ -219,21 +184,28 @@ impl Term<'_> {
         }
     }
 
-    /// Does it lie in C order, all of it here, and in memory that nobody outside may write meanwhile?
+    /// Is it all here, in memory that nobody outside may write meanwhile, and is what is made of it in C order?
     fn fits(&self, shape: &[usize], dtype: DType) -> bool {
         match self {
             Term::Number(value) => value.dtype() == dtype,
             Term::Soon(soon) => *soon.shape == *shape && soon.dtype() == dtype,
             Term::Array(array) => {
                 let view = array.view();
-                let alike = view.dtype == dtype && *view.shape == *shape && view.is_contiguous();
-                let is_aligned = |node: &Node| {
-                    let start = node.whole_memory().map(|memory| memory.as_ptr().addr());
-                    start
-                        .is_some_and(|start| (start + view.offset).is_multiple_of(dtype.itemsize()))
-                };
-                alike && !array.is_lent() && array.versions.with_current(is_aligned)
+                view.dtype == dtype
+                    && *view.shape == *shape
+                    && !array.is_lent()
+                    && array.versions.with_current(|node| is_readable(node, view))
             }
         }
+    }
+}
+
+/// Are its elements here, and aligned where they lie one after the other? Others are copied, which is worth
+/// while where what is made of them is in C order as well.
+fn is_readable(node: &Node, view: &View) -> bool {
+    let Some(memory) = node.whole_memory() else { return false };
+    match view.is_contiguous() {
+        true => (memory.as_ptr().addr() + view.offset).is_multiple_of(view.dtype.itemsize()),
+        false => is_c_like(view),
     }
 }

@@ -15,7 +15,7 @@ mod through;
 pub use fitting::fitting_shape;
 pub use index::{Indexed, indexed};
 pub use order::{axis_order, iteration_order, kept_order, moved, permuted};
-pub(crate) use order::{is_reversed, memory_order};
+pub(crate) use order::{is_c_like, is_reversed, memory_order};
 pub use reshape::{reshaped, resolved};
 pub use through::{seen, through};
 

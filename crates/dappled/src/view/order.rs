@@ -84,7 +84,7 @@ pub(crate) fn is_reversed(view: &View) -> bool {
 }
 
 /// Do the strides never grow from one axis to the next?
-fn is_c_like(view: &View) -> bool {
+pub(crate) fn is_c_like(view: &View) -> bool {
     let mut last = usize::MAX;
     (0..view.shape.len()).map(|axis| told(view, axis)).filter(|&step| step != 0).all(|step| {
         let falls = step <= last;
