@@ -64,6 +64,11 @@ pub(crate) trait Arithmetic: Element {
     fn floor_divide(self, _: Self) -> Self {
         no_loop()
     }
+    /// All of them by one; false, with nothing done, if that is not sooner done than one by one.
+    #[inline(always)]
+    fn floor_divided(_values: &[Self], _by: Self, _out: &mut [Self]) -> bool {
+        false
+    }
     fn remainder(self, _: Self) -> Self {
         no_loop()
     }

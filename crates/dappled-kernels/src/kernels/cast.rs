@@ -11,7 +11,10 @@ use crate::{DType, Flags};
 /// The cast to `U`, as an operation.
 pub(crate) struct Cast<U>(std::marker::PhantomData<U>);
 
-impl<T: Element + CastTo<U> + CastTo<f64>, U: Element + CastTo<f64>> UnaryOp<T> for Cast<U> {
+impl<T: Element + CastTo<U> + CastTo<f64>, U: Element + CastTo<f64>> UnaryOp<T> for Cast<U>
+where
+    f64: CastTo<U>,
+{
     type Out = U;
     /// To float16, and from floats to integers, which have no values for some. Between other
     /// floats the instructions themselves tell.
@@ -23,6 +26,11 @@ impl<T: Element + CastTo<U> + CastTo<f64>, U: Element + CastTo<f64>> UnaryOp<T> 
     #[inline(always)]
     fn apply(a: T) -> U {
         a.cast()
+    }
+    /// What does not fit gives what no number gives, where nothing is cut from a wider one.
+    #[inline(always)]
+    fn is_plain(out: U) -> bool {
+        matches!(U::DTYPE, DType::Int64 | DType::Int32) && out != f64::NAN.cast()
     }
     #[inline(always)]
     fn raises(a: T, out: U) -> Flags {
@@ -111,6 +119,15 @@ fn fits_int32(value: f64) -> bool {
 }
 
 /// The same of 64 bits; uint32 is cut from it.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn to_int64(value: f64) -> i64 {
+    use std::arch::x86_64::{_mm_cvttsd_si64, _mm_set_sd};
+    // SAFETY: every x86-64 has SSE2.
+    unsafe { _mm_cvttsd_si64(_mm_set_sd(value)) }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 fn to_int64(value: f64) -> i64 {
     if fits_int64(value) { value as i64 } else { i64::MIN }

@@ -2,6 +2,7 @@
 
 use super::arithmetic::Arithmetic;
 use super::cast::CastTo;
+use super::divisor::Divisor;
 use crate::Flags;
 use crate::element::Bool;
 
@@ -86,6 +87,15 @@ macro_rules! integers {
                 }
                 let (quotient, rest) = (self.wrapping_div(other), self.wrapping_rem(other));
                 quotient.wrapping_sub((rest != 0 && $below_zero(rest, other)) as $T)
+            }
+            #[inline(always)]
+            fn floor_divided(values: &[Self], by: Self, out: &mut [Self]) -> bool {
+                // uint64 has values that int64 does not have.
+                let fits = <$T>::MIN != 0 || size_of::<$T>() < 8;
+                let Some(divisor) = Divisor::new(by as i64).filter(|_| fits) else { return false };
+                let quotient = |value: $T| divisor.floor(value as i64) as $T;
+                out.iter_mut().zip(values).for_each(|(out, &value)| *out = quotient(value));
+                true
             }
             #[inline(always)]
             fn remainder(self, other: Self) -> Self {

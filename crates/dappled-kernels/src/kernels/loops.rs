@@ -5,6 +5,8 @@
 use std::marker::PhantomData;
 
 use super::Variant;
+use super::arithmetic::Arithmetic;
+use super::ops;
 use crate::Flags;
 use crate::element::{Bool, Element, typed, typed_mut};
 
@@ -169,6 +171,23 @@ impl<T: Element, O: BinaryOp<T>> Loop<Flags> for Binary<O, T> {
             }
         }
         flags
+    }
+}
+
+/// Quotients, rounded down: of integers by one divisor without dividing.
+pub(crate) struct FloorDivideLoop<T>(PhantomData<T>);
+
+impl<T: Arithmetic> Loop<Flags> for FloorDivideLoop<T> {
+    #[inline(always)]
+    fn run(args: &[&[u8]], out: &mut [u8]) -> Flags {
+        if T::DTYPE.is_integral()
+            && let [by, others @ ..] = typed::<T>(args[1])
+            && others.iter().fold(true, |all, &other| all & by.equal(other))
+            && T::floor_divided(typed(args[0]), *by, typed_mut(out))
+        {
+            return Flags::NONE;
+        }
+        Binary::<ops::FloorDivide, T>::run(args, out)
     }
 }
 

@@ -8,6 +8,7 @@ mod compare;
 mod compare_wide;
 mod complex;
 mod compress;
+mod divisor;
 mod extreme;
 mod float;
 mod float16;
@@ -34,7 +35,7 @@ mod whole;
 
 use self::arithmetic::Arithmetic;
 use self::cast::Cast;
-use self::loops::{Binary, SelectLoop, Unary, operation};
+use self::loops::{Binary, FloorDivideLoop, SelectLoop, Unary, operation};
 use crate::element::with_element;
 use crate::{DType, Flags, Op};
 
@@ -76,7 +77,7 @@ fn plain_kernel<T: Arithmetic>(op: Op, variant: Variant) -> Kernel<Flags> {
         Op::Subtract => operation::<Binary<ops::Subtract, T>>(variant),
         Op::Multiply => operation::<Binary<ops::Multiply, T>>(variant),
         Op::Divide => operation::<Binary<ops::Divide, T>>(variant),
-        Op::FloorDivide => operation::<Binary<ops::FloorDivide, T>>(variant),
+        Op::FloorDivide => operation::<FloorDivideLoop<T>>(variant),
         Op::Remainder => operation::<Binary<ops::Remainder, T>>(variant),
         Op::Fmod => operation::<Binary<ops::Fmod, T>>(variant),
         Op::Minimum => operation::<Binary<ops::Minimum, T>>(variant),
