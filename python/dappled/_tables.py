@@ -136,9 +136,9 @@ REBOUND_ON_RANKS = _words(
 _EACH = _words(
     """
     all allclose amax amin angle any argmax argmin argpartition argsort around can_cast clip
-    convolve copy correlate cumprod cumsum cumulative_prod cumulative_sum diag diff digitize
+    convolve copy correlate diag diff digitize
     gradient histogram histogram_bin_edges interp intersect1d isclose isin iterable lexsort
-    logspace max mean median min nancumprod nancumsum nanmedian nanpercentile nanquantile ndim
+    logspace max mean median min nanmedian nanpercentile nanquantile ndim
     percentile polyfit polyval prod ptp quantile ravel_multi_index result_type roots round
     searchsorted select setdiff1d setxor1d shape sinc size sort std sum take take_along_axis
     trapezoid tril_indices triu_indices union1d unique unique_all unique_counts unique_inverse
@@ -148,24 +148,28 @@ _EACH = _words(
     """
 )
 
+# The same where arrays are smaller still: ours is sooner done.
+_FEWER = _words("cumprod cumsum cumulative_prod cumulative_sum nancumprod nancumsum")
+
 # The same also where arrays are a little longer: nothing is gained by waiting or by threads.
 _LONGER = _words(
     """
     append argwhere array_equal array_equiv average bincount choose column_stack compress
     concatenate corrcoef count_nonzero cov cross delete dot dstack ediff1d extract flatnonzero
     hstack inner insert nan_to_num nanargmax nanargmin nanmax nanmean nanmin nanprod nanstd
-    nansum nanvar nonzero pad partition repeat resize roll stack tile trace tril triu
-    vdot vstack linalg.matrix_norm linalg.norm linalg.vector_norm
+    nansum nanvar nonzero packbits pad partition repeat resize roll stack tile trace tril triu
+    unpackbits vdot vstack linalg.matrix_norm linalg.norm linalg.vector_norm
     """
 )
 
 # The same where the result may have an element for each pair of theirs.
-_TOGETHER = _words("einsum kron linalg.outer linalg.tensordot outer tensordot")
+_TOGETHER = _words("einsum kron linalg.outer linalg.tensordot meshgrid outer tensordot")
 
 # The same that write their first argument.
 _WRITING = _words("copyto fill_diagonal place put put_along_axis putmask")
 SMALL = {
     **dict.fromkeys(_EACH, "each"),
+    **dict.fromkeys(_FEWER, "fewer"),
     **dict.fromkeys(_LONGER, "longer"),
     **dict.fromkeys(_TOGETHER, "together"),
     **dict.fromkeys(_WRITING, "written"),
@@ -175,11 +179,12 @@ SMALL = {
 SMALL_METHODS = dict.fromkeys(
     _words(
         """
-        argpartition argsort cumprod cumsum round searchsorted take
+        argpartition argsort round searchsorted take
         """
     ),
     "each",
 )
+SMALL_METHODS |= dict.fromkeys(_words("cumprod cumsum"), "fewer")
 SMALL_METHODS |= dict.fromkeys(_words("choose compress dot nonzero repeat tobytes trace"), "longer")
 SMALL_METHODS |= dict.fromkeys(_words("partition put sort"), "written")
 

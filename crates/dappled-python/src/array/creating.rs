@@ -38,18 +38,41 @@ pub fn ones_like<'py>(call: &Call<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> Made<
     filled_like(call, 1)
 }
 
+pub fn empty<'py>(call: &Call<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    with_shape(call, unwritten)
+}
+
+pub fn empty_like<'py>(call: &Call<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> Made<'py> {
+    with_shape_of(call, unwritten)
+}
+
 fn filled<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
+    with_shape(call, |py, shape, dtype| made(py, shape, whole(number, dtype)))
+}
+
+fn filled_like<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
+    with_shape_of(call, |py, shape, dtype| made(py, shape, whole(number, dtype)))
+}
+
+/// Makes an array of a shape and a dtype that were asked for.
+fn with_shape<'py>(
+    call: &Call<'_, 'py>,
+    make: impl FnOnce(Python<'py>, &[usize], DType) -> Made<'py>,
+) -> Made<'py> {
     let Some([Some(shape), dtype]) = call.named(["shape", "dtype"], 2)? else { return Ok(None) };
     let dtype = match unless_none(dtype) {
         None => Some(DType::Float64),
         Some(dtype) => dtypes::known(&dtype)?,
     };
     let (Some(shape), Some(dtype)) = (plain_shape(&shape), dtype) else { return Ok(None) };
-    made(shape.py(), &shape.lengths, whole(number, dtype))
+    make(shape.py(), &shape.lengths, dtype)
 }
 
-/// Like an array of ours that lies in C order, and is whole: a new one lies where another does.
-fn filled_like<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
+/// The same like an array of ours that lies in C order, and is whole: a new one lies where another does.
+fn with_shape_of<'py>(
+    call: &Call<'_, 'py>,
+    make: impl FnOnce(Python<'py>, &[usize], DType) -> Made<'py>,
+) -> Made<'py> {
     if call.args.len() != 1 || call.kwargs.is_some() {
         return Ok(None);
     }
@@ -57,9 +80,20 @@ fn filled_like<'py>(call: &Call<'_, 'py>, number: i8) -> Made<'py> {
     let Ok(like) = like.cast_exact::<NdArray>() else { return Ok(None) };
     match like.get().array() {
         Some(array) if array.view().is_contiguous() && array.is_whole() => {
-            made(like.py(), array.shape(), whole(number, array.dtype()))
+            make(like.py(), array.shape(), array.dtype())
         }
         _ => Ok(None),
+    }
+}
+
+/// What nobody has written yet; large ones, which may be written all at once and never be read, are zeros
+/// until then, and take no memory.
+fn unwritten<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> Made<'py> {
+    let session = session(py)?;
+    let few = shape.iter().product::<usize>() <= session.limits().copied();
+    match few && session.fabric().size() == 1 {
+        true => owned(py, Array::unwritten(session, dtype, shape)).map(Some),
+        false => made(py, shape, whole(0, dtype)),
     }
 }
 
@@ -106,7 +140,7 @@ pub fn by_numpy<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'p
 
 /// Small ones by NumPy.
 pub fn eye<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py> {
-    let limit = session(numpy.py())?.limits().at_once as u64;
+    let limit = session(numpy.py())?.limits().copied() as u64;
     let small = |length: Bound<'py, PyAny>| {
         length.extract::<u64>().is_ok_and(|length| length.saturating_mul(length) <= limit)
     };

@@ -1,15 +1,17 @@
-//! Small arrays as lists of Python's numbers.
+//! Arrays as lists of Python's numbers.
 
 use dappled::graph::{Array, elements};
 use dappled_kernels::{DType, Scalar};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyList};
 
 use super::class::NdArray;
 use super::exclusive::quickly;
+use super::lending::lent;
 use super::scalars;
 
-/// What `tolist` gives of a small array that is here; None for others.
+/// What `tolist` gives of an array that is here: of larger ones NumPy's. None for others.
 #[pyfunction]
 pub fn listed<'py>(array: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
@@ -17,6 +19,9 @@ pub fn listed<'py>(array: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, Py
     let Some(ours) = ours else { return Ok(None) };
     match quickly(py, || elements(ours))? {
         Some(bytes) => nested(py, ours, ours.shape(), &bytes).map(Some),
+        None if ours.is_whole() => {
+            lent(py, ours, None, false)?.call_method0(intern!(py, "tolist")).map(Some)
+        }
         None => Ok(None),
     }
 }

@@ -26,7 +26,10 @@ const DEPTH: usize = 2;
 const LONGEST: usize = 32;
 
 /// More elements than this are worth the way through Python.
-const FEW: usize = 4096;
+const FEW: usize = 1 << 14;
+
+/// The same of what is sooner done here, once it is found.
+const FEWER: usize = 1 << 12;
 
 /// More than this are worth threads, or waiting for what comes next.
 const LONGER: usize = 1 << 17;
@@ -36,9 +39,11 @@ const LONGER: usize = 1 << 17;
 pub enum Small {
     /// When each is.
     Each,
+    /// When each is smaller still.
+    Fewer,
     /// When each is, or is a little longer.
     Longer,
-    /// When a result for all their elements together is.
+    /// When a result for all their elements together is; or, where they are added up, each.
     Together,
     /// When each is; the first one is written.
     Written,
@@ -49,6 +54,7 @@ impl Small {
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "each" => Some(Self::Each),
+            "fewer" => Some(Self::Fewer),
             "longer" => Some(Self::Longer),
             "together" => Some(Self::Together),
             "written" => Some(Self::Written),
@@ -58,23 +64,44 @@ impl Small {
 
     /// Elements of a small array, where others have so many.
     fn most(self, few: usize) -> usize {
-        if self == Self::Longer { LONGER } else { few }
+        match self {
+            Self::Each | Self::Written => few,
+            Self::Fewer => FEWER.min(few),
+            Self::Longer | Self::Together => LONGER,
+        }
     }
 
-    fn fits(self, call: &Call<'_, '_>, few: usize) -> bool {
-        self != Self::Together || {
+    fn fits(self, call: &Call<'_, '_>) -> bool {
+        self != Self::Together || adds_up(call) || {
             let sizes = call.args.iter().filter_map(|item| {
                 Some(item.cast_exact::<NdArray>().ok()?.get().array()?.view().len())
             });
-            sizes.fold(1, usize::saturating_mul) <= 4 * few
+            sizes.fold(1, usize::saturating_mul) <= LONGER
         }
+    }
+}
+
+/// Are there letters in the subscripts of `einsum` that its result does not have? Then NumPy does it at any size.
+fn adds_up(call: &Call<'_, '_>) -> bool {
+    let Ok(first) = call.args.get_item(0) else { return false };
+    let Ok(subscripts) = first.cast_exact::<PyString>().map(|text| text.to_string()) else {
+        return false;
+    };
+    let letters = |text: &str| text.chars().filter(|letter| letter.is_alphabetic()).collect();
+    let (given, result) = subscripts.split_once("->").unwrap_or((&subscripts, ""));
+    let (given, result): (Vec<char>, Vec<char>) = (letters(given), letters(result));
+    // Where no result is said, it has the letters that are there once.
+    let times = |letter: &char| given.iter().filter(|&other| other == letter).count();
+    match subscripts.contains("->") {
+        true => given.iter().any(|letter| !result.contains(letter)),
+        false => given.iter().any(|letter| times(letter) > 1),
     }
 }
 
 /// What NumPy's function gives; None if this is not so simple a call.
 pub fn by_numpy<'py>(small: Small, call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Found<'py> {
     let py = numpy.py();
-    let Some(few) = few(py)?.filter(|&few| small.fits(call, few)) else { return Ok(None) };
+    let Some(few) = few(py)?.filter(|_| small.fits(call)) else { return Ok(None) };
     let few = small.most(few);
     let given = call.args.iter().enumerate();
     let written = |at: usize| at == 0 && small == Small::Written;
