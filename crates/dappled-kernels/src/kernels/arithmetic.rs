@@ -21,16 +21,6 @@ pub(crate) trait Arithmetic: Element {
     fn less_equal(self, other: Self) -> bool;
     fn is_true(self) -> bool;
 
-    /// The same of what has a usual one.
-    #[inline(always)]
-    fn usual_absolute(self) -> Self::Real {
-        self.absolute()
-    }
-    #[inline(always)]
-    fn has_usual_absolute(self) -> bool {
-        true
-    }
-
     // What bools and integers do.
     #[inline(always)]
     fn fmin(self, other: Self) -> Self {

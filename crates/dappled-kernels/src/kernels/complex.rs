@@ -54,25 +54,17 @@ macro_rules! complexes {
             /// NumPy's vector loop: an infinity beats a NaN, and nothing overflows on the way.
             #[inline(always)]
             fn absolute(self) -> $T {
-                if self.re.is_infinite() || self.im.is_infinite() {
-                    <$T>::INFINITY
-                } else if self.re == 0.0 && self.im == 0.0 {
-                    0.0
-                } else {
-                    self.usual_absolute()
-                }
-            }
-            #[inline(always)]
-            fn usual_absolute(self) -> $T {
                 let (re, im) = (self.re.abs(), self.im.abs());
                 let (larger, smaller) = if re > im { (re, im) } else { (im, re) };
                 let ratio = smaller / larger;
-                ratio.mul_add(ratio, 1.0).sqrt() * larger
-            }
-            #[inline(always)]
-            fn has_usual_absolute(self) -> bool {
-                let nothing = (self.re == 0.0) & (self.im == 0.0);
-                !(self.re.is_infinite() | self.im.is_infinite() | nothing)
+                let length = ratio.mul_add(ratio, 1.0).sqrt() * larger;
+                if re == <$T>::INFINITY || im == <$T>::INFINITY {
+                    <$T>::INFINITY
+                } else if larger == 0.0 && smaller == 0.0 {
+                    0.0
+                } else {
+                    length
+                }
             }
             #[inline(always)]
             fn fmin(self, other: Self) -> Self {

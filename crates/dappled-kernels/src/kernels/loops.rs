@@ -17,8 +17,6 @@ pub(crate) trait UnaryOp<T: Element> {
     const RAISES: bool = false;
     /// Are there arguments that `apply` cannot do?
     const HAS_RARE: bool = false;
-    /// Are several read before one is written? The compiler does not always see by itself that they may be.
-    const IN_CHUNKS: bool = false;
     fn apply(a: T) -> Self::Out;
     #[inline(always)]
     fn is_rare(_: T) -> bool {
@@ -125,9 +123,6 @@ fn avx512<L: Loop<S>, S>(args: &[&[u8]], out: &mut [u8]) -> S {
     L::run(args, out)
 }
 
-/// Elements of a chunk.
-const CHUNK: usize = 8;
-
 /// One argument.
 pub(crate) struct Unary<O, T>(PhantomData<(O, T)>);
 
@@ -136,8 +131,7 @@ impl<T: Element, O: UnaryOp<T>> Loop<Flags> for Unary<O, T> {
     fn run(args: &[&[u8]], out: &mut [u8]) -> Flags {
         let out = typed_mut::<O::Out>(out);
         let a = &typed::<T>(args[0])[..out.len()];
-        let done = if O::IN_CHUNKS { in_chunks::<O, T>(a, out) } else { 0 };
-        for (out, &a) in out[done..].iter_mut().zip(&a[done..]) {
+        for (out, &a) in out.iter_mut().zip(a) {
             *out = O::apply(a);
         }
         if O::HAS_RARE && a.iter().fold(false, |any, &a| any | O::is_rare(a)) {
@@ -152,14 +146,6 @@ impl<T: Element, O: UnaryOp<T>> Loop<Flags> for Unary<O, T> {
         }
         flags
     }
-}
-
-/// As many as are whole chunks; says how many these are.
-#[inline(always)]
-fn in_chunks<O: UnaryOp<T>, T: Element>(a: &[T], out: &mut [O::Out]) -> usize {
-    let chunks = out.as_chunks_mut::<CHUNK>().0.iter_mut().zip(a.as_chunks::<CHUNK>().0);
-    chunks.for_each(|(out, a)| *out = a.map(O::apply));
-    out.len() / CHUNK * CHUNK
 }
 
 /// Two arguments of the same dtype.

@@ -88,6 +88,7 @@ op!(BinaryOp LogicalXor: Arithmetic(a, b) -> Bool, (a.is_true() ^ b.is_true()).i
 op!(UnaryOp LogicalNot: Arithmetic(a) -> Bool, (!a.is_true()).into());
 op!(UnaryOp Negative: Arithmetic(a) -> T, a.negative());
 op!(UnaryOp Positive: Arithmetic(a) -> T, a);
+op!(UnaryOp Absolute: Arithmetic(a) -> T::Real, a.absolute());
 op!(UnaryOp Sign: Arithmetic(a) -> T, a.sign(), T::sign_raises);
 op!(UnaryOp Square: Arithmetic(a) -> T, a.multiply(a));
 op!(UnaryOp Sqrt: Arithmetic(a) -> T, a.sqrt());
@@ -101,23 +102,3 @@ op!(UnaryOp Floor: Arithmetic(a) -> T, a.floor());
 op!(UnaryOp Ceil: Arithmetic(a) -> T, a.ceil());
 op!(UnaryOp Trunc: Arithmetic(a) -> T, a.trunc());
 op!(UnaryOp Rint: Arithmetic(a) -> T, a.rint());
-
-/// Complex numbers of no length, or an infinite one, are rare: others are measured several at a time.
-pub(crate) struct Absolute;
-
-impl<T: Arithmetic> UnaryOp<T> for Absolute {
-    type Out = T::Real;
-    const HAS_RARE: bool = true;
-    const IN_CHUNKS: bool = size_of::<T>() > size_of::<T::Real>();
-    #[inline(always)]
-    fn apply(a: T) -> T::Real {
-        a.usual_absolute()
-    }
-    #[inline(always)]
-    fn is_rare(a: T) -> bool {
-        !a.has_usual_absolute()
-    }
-    fn rare(a: T) -> T::Real {
-        a.absolute()
-    }
-}
