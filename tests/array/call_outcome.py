@@ -15,6 +15,8 @@ from compare import parts, plain, shares
 
 # Whose results lie in memory in an order that NumPy's way through a table gives them.
 FREE = re.compile(r"unravel_index|histogram2d|histogramdd|reduceat")
+# What memory held, which NumPy 2.4.6 looks at before it raises: `at` by a mask of nothing.
+GARBAGE = re.compile(r"cannot reshape .*\d{12}")
 
 
 @dataclass
@@ -104,6 +106,8 @@ def differences(call, theirs, ours):
     of errors are compared where nothing is in pieces: of two errors, either may be found first.
     """
     plain_call = call.is_plain and dappled.comm.size == 1
+    if ours.raised and GARBAGE.search(theirs.raised):
+        return ""
     raised = [one.raised if plain_call else one.raised.partition(":")[0] for one in (theirs, ours)]
     if raised[0] != raised[1]:
         return f"raised: NumPy {theirs.raised or None}, Dappled {ours.raised or None}"
