@@ -125,10 +125,11 @@ def astype(array: Any, dtype: Any, order: str = "K", **options: Any) -> Any:
 def byteswap(self: Any, inplace: Any = False) -> Any:
     if not in_pieces(self) or (inplace and not self._writeable):
         return NotImplemented
-    made = applied(numpy.ndarray.byteswap, (self,), {})
+    axes = memory_order(self, self.ndim, "A")
+    made = applied(numpy.ndarray.byteswap, (self.transpose(axes),), {})
     if made is NotImplemented or not inplace:
-        return made
-    self[...] = made
+        return made if made is NotImplemented else turned(made, axes)
+    self[...] = turned(made, axes)
     return self
 
 

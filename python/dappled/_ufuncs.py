@@ -75,14 +75,19 @@ def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     except (FloatingPointError, RuntimeWarning):
         _write_what_raised(ufunc, args, out)
         raise
+    number = isinstance(value, numpy.generic) and not any(map(_has_objects, args))
     if out is ...:
-        return asarray(value)
-    number = isinstance(value, numpy.generic)  # of what has no axes, and fits everywhere
-    if not number and not _fits(value, out, kwargs.get("casting")):
+        return asarray(value) if number or isinstance(value, core.ndarray) else NotImplemented
+    if not number and not _fits(value, out, kwargs.get("casting")):  # a number fits everywhere
         return NotImplemented
     target: Any = out
-    target[...] = value
+    target[...] = asarray(value)  # cast as arrays are: a number that has no value there would raise
     return target
+
+
+def _has_objects(value: Any) -> bool:
+    """Whether a number that is made of it is an object, of which only NumPy knows the dtype."""
+    return getattr(value, "dtype", None) == numpy.dtype(object)
 
 
 def _write_what_raised(ufunc: Any, args: tuple[Any, ...], out: Any) -> None:

@@ -62,7 +62,7 @@ def refused(monkeypatch):
 
 # From so many elements on, an array counts as distributed here: smaller ones are on every rank.
 # (The core knows of one process, and what is small it gives to NumPy.)
-SIZE = 6000
+SIZE = 24000
 
 
 def matrix():
