@@ -127,9 +127,12 @@ def byteswap(self: Any, inplace: Any = False) -> Any:
         return NotImplemented
     axes = memory_order(self, self.ndim, "A")
     made = applied(numpy.ndarray.byteswap, (self.transpose(axes),), {})
-    if made is NotImplemented or not inplace:
-        return made if made is NotImplemented else turned(made, axes)
-    self[...] = turned(made, axes)
+    if made is NotImplemented:
+        return made
+    swapped = turned(made, axes)
+    if not inplace:
+        return swapped
+    self[...] = swapped
     return self
 
 
