@@ -66,20 +66,38 @@ class Eliminated:
             found.update(sent)
         return numpy.concatenate([found[block] for block in sorted(found)])
 
-    def solved(self) -> Any:
-        """The right-hand sides divided by the triangle, from the last panel to the first."""
+    def solved(self, count: int) -> Any:
+        """The right-hand sides, so many in all, divided by the triangle, from the last panel to the
+        first.
+        """
+        with numpy.errstate(all="ignore"):
+            return self._solved_here(count) if count <= self.own.width else self._solved_by_panels()
+
+    def _solved_here(self, count: int) -> Any:
+        """Few right-hand sides go to who has the panel: they are less than what it has."""
+        own, every = self.own, _gathered(self.sides)
+        sides = numpy.concatenate(every, axis=1)
+        for number, start, stop in list(own.blocks())[::-1]:
+            made = []
+            if own.is_own(number):
+                _divide(sides, own.own(number), start, stop)
+                made = [sides[:stop]]
+            coming = Coming(number % core.ranks(), *made)
+            (sides[:stop],) = coming.arrived((sides.dtype, (stop, count)))
+        first = sum(part.shape[1] for part in every[: core.rank()])
+        return sides[:, first : first + self.sides.shape[1]]
+
+    def _solved_by_panels(self) -> Any:
+        """Many right-hand sides stay where they are, and panels come to them."""
         own, sides = self.own, self.sides
         blocks = list(own.blocks())[::-1]
         coming = self._sent(blocks[0])
-        with numpy.errstate(all="ignore"):
-            for (_, start, stop), following in zip(blocks, [*blocks[1:], None], strict=True):
-                next_one = self._sent(following) if following else coming
-                (panel,) = coming.arrived((own.piece.dtype, (stop, stop - start)))
-                if sides.shape[1]:
-                    corner = numpy.triu(panel[start:])
-                    sides[start:stop] = found = numpy.linalg.solve(corner, sides[start:stop])
-                    sides[:start] -= panel[:start] @ found
-                coming = next_one
+        for (_, start, stop), following in zip(blocks, [*blocks[1:], None], strict=True):
+            next_one = self._sent(following) if following else coming
+            (panel,) = coming.arrived((own.piece.dtype, (stop, stop - start)))
+            if sides.shape[1]:
+                _divide(sides, panel, start, stop)
+            coming = next_one
         return sides
 
     def _sent(self, block: tuple[int, int, int]) -> Coming:
@@ -96,7 +114,7 @@ def solve(matrix: Any, sides: Any, kind: Any, result: Any) -> Any:
     eliminated = Eliminated(matrix, kind, columns)
     if (eliminated.diagonal() == 0).any():
         raise numpy.linalg.LinAlgError("Singular matrix")
-    made = numpy.ascontiguousarray(eliminated.solved(), result)
+    made = numpy.ascontiguousarray(eliminated.solved(placed.shape[1]), result)
     return settled(core.from_piece(placed.distribution, made, True))
 
 
@@ -108,6 +126,15 @@ def sign_and_logarithm(matrix: Any, kind: Any) -> tuple[Any, Any]:
         return diagonal.dtype.type(0), diagonal.real.dtype.type(-numpy.inf)
     sizes = numpy.abs(diagonal)
     return numpy.prod(diagonal / sizes) * (-1) ** eliminated.swaps, numpy.log(sizes).sum()
+
+
+def _divide(sides: Any, panel: Any, start: int, stop: int) -> None:
+    """Divides right-hand sides by the corner of a panel of the triangle, and takes what is above it
+    away from the others.
+    """
+    corner = numpy.triu(panel[start:stop])
+    sides[start:stop] = found = numpy.linalg.solve(corner, sides[start:stop])
+    sides[:start] -= panel[:start] @ found
 
 
 def _factor(panel: Any) -> Any:

@@ -25,8 +25,8 @@ class Columns:
 
     def __init__(self, matrix: Any, kind: Any) -> None:
         self.rows, self.columns = matrix.shape
-        self._width = min(_WIDEST, max(1, self.columns // (2 * core.ranks())))
-        block_size, grid = (None, self._width), (1, core.ranks())
+        self.width = min(_WIDEST, max(1, self.columns // (2 * core.ranks())))
+        block_size, grid = (None, self.width), (1, core.ranks())
         self.lies = Distribution(matrix.shape, "nc", grid_shape=grid, block_size=block_size)
         self.piece = self._own_piece(matrix, kind)
 
@@ -35,8 +35,8 @@ class Columns:
 
     def blocks(self) -> Iterator[tuple[int, int, int]]:
         """The panels: number, first column, and the one after the last."""
-        for number, start in enumerate(range(0, self.columns, self._width)):
-            yield number, start, min(start + self._width, self.columns)
+        for number, start in enumerate(range(0, self.columns, self.width)):
+            yield number, start, min(start + self.width, self.columns)
 
     def is_own(self, block: int) -> bool:
         """Whether a panel is this rank's."""
@@ -44,13 +44,13 @@ class Columns:
 
     def own(self, block: int) -> Any:
         """A panel of this rank's, in its memory."""
-        first = block // core.ranks() * self._width
-        return self.piece[:, first : first + self._width]
+        first = block // core.ranks() * self.width
+        return self.piece[:, first : first + self.width]
 
     def after(self, block: int) -> Any:
         """This rank's columns of the panels after this one."""
         before = (block - core.rank()) // core.ranks() + 1
-        return self.piece[:, before * self._width :]
+        return self.piece[:, before * self.width :]
 
     def owned(self) -> Iterator[tuple[int, int, int]]:
         """This rank's panels."""
@@ -61,7 +61,7 @@ class LongColumns(Columns):
     """The same, where columns lie one after the other: in Fortran's order."""
 
     def _own_piece(self, matrix: Any, kind: Any) -> Any:
-        block_size, grid = (self._width, None), (core.ranks(), 1)
+        block_size, grid = (self.width, None), (core.ranks(), 1)
         turned = matrix.T
         self._turned = Distribution(turned.shape, "cn", grid_shape=grid, block_size=block_size)
         return numpy.asarray(turned.redistribute(self._turned).local, kind).T

@@ -18,8 +18,8 @@ pub struct Asked {
     columns: Vec<Vec<u8>>,
     /// Which numbers of a near block these belong to: of each block, part by part.
     chosen: Vec<u8>,
-    /// How many they are, of each block and part.
-    counts: Vec<u16>,
+    /// Where those of each part end among those of their block.
+    ends: Vec<u16>,
     /// Bytes of a place.
     place_bytes: usize,
 }
@@ -105,12 +105,12 @@ impl Asked {
         let mut columns: Vec<Vec<u8>> =
             (0..parts).map(|_| Vec::with_capacity(room + room / 8)).collect();
         let mut chosen = Vec::with_capacity(numbers.len());
-        let mut counts = Vec::with_capacity(numbers.len().div_ceil(NEAR) * parts);
-        ask(numbers, starts, 0..parts, &mut columns, |_, _, found| {
+        let mut ends = Vec::with_capacity(numbers.len().div_ceil(NEAR) * parts);
+        ask(numbers, starts, 0..parts, &mut columns, |_, first, found| {
             chosen.extend_from_slice(found);
-            counts.push(found.len() as u16);
+            ends.push((chosen.len() - first) as u16);
         })?;
-        Ok(Self { numbers: numbers.len(), columns, chosen, counts, place_bytes })
+        Ok(Self { numbers: numbers.len(), columns, chosen, ends, place_bytes })
     }
 
     fn look_up<const W: usize, const N: usize>(&self, part: usize, rows: Rows<'_>, out: &mut [u8]) {
@@ -139,12 +139,11 @@ impl Asked {
         row: impl Fn(usize) -> &'a [u8],
     ) {
         let (width, mut done) = (known::<W>(width), 0_usize);
-        let counts = self.counts.chunks_exact(self.columns.len());
+        let ends = self.ends.chunks_exact(self.columns.len());
         let blocks = self.chosen.chunks(NEAR).zip(out.chunks_mut(NEAR * width));
-        for (counts, (chosen, out)) in counts.zip(blocks) {
-            let before = counts[..part].iter().map(|&count| usize::from(count)).sum::<usize>();
-            let chosen = &chosen[before..][..usize::from(counts[part])];
-            for &at in chosen {
+        for (ends, (chosen, out)) in ends.zip(blocks) {
+            let before = if part == 0 { 0 } else { ends[part - 1] };
+            for &at in &chosen[before.into()..ends[part].into()] {
                 out[usize::from(at).wrapping_mul(width)..][..width].copy_from_slice(row(done));
                 done = done.wrapping_add(1);
             }

@@ -10,6 +10,7 @@ mod ahead;
 pub mod asked;
 pub mod compact;
 pub mod count;
+mod dealt;
 pub mod divide;
 pub mod exact;
 pub mod histogram;

@@ -6,12 +6,17 @@
 
 use rayon::prelude::*;
 
-use crate::near::{self, NEAR};
+use crate::dealt::Dealt;
+use crate::near::{self, Chosen, NEAR};
 use crate::{CHUNK, ahead, place};
 
 /// The first number that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrong(pub i64);
+
+/// Of so many parts each is looked for among all numbers, several of them at a time; of more, each number
+/// is asked for its part.
+const FEW: usize = 12;
 
 /// Bytes that say a place in any part; `starts` are their first rows, and the number of all rows.
 pub fn place_bytes(starts: &[u64]) -> usize {
@@ -34,19 +39,26 @@ pub fn ask(
     columns: &mut [Vec<u8>],
     mut give: impl FnMut(usize, usize, &[u8]),
 ) -> Result<(), Wrong> {
-    let (length, bytes) = (starts[columns.len()] as usize, place_bytes(starts));
-    let (mut near, mut chosen) = ([0; NEAR], near::NONE);
+    let length = starts[columns.len()] as usize;
+    let (mut near, few) = ([0; NEAR], place_bytes(starts) == 4 && columns.len() <= FEW);
+    let (mut chosen, mut dealt) = (Chosen::none(), Dealt::new(columns.len()));
     for (block, numbers) in numbers.chunks(NEAR).enumerate() {
-        let near = &mut near[..numbers.len()];
-        rows_of(numbers, length, near).map_err(|at| Wrong(numbers[at]))?;
-        for part in parts.clone() {
-            let count = near::chosen_of(near, starts[part], starts[part + 1], &mut chosen);
-            let chosen = &chosen[..count];
-            match bytes {
-                4 => append::<4>(&mut columns[part], near, chosen, starts[part]),
-                _ => append::<8>(&mut columns[part], near, chosen, starts[part]),
+        let (near, first) = (&mut near[..numbers.len()], block * NEAR);
+        if !near::rows_of(numbers, length, near) {
+            return Err(first_wrong(numbers, starts).expect("one is out of range"));
+        }
+        if few {
+            for part in parts.clone() {
+                chosen.choose(near, starts[part], starts[part + 1]);
+                columns[part].extend_from_slice(chosen.places());
+                give(part, first, chosen.at());
             }
-            give(part, block * NEAR, chosen);
+        } else {
+            dealt.deal(near, starts);
+            for part in parts.clone() {
+                dealt.append(&mut columns[part], near, part, starts);
+                give(part, first, dealt.at(part));
+            }
         }
     }
     Ok(())
@@ -56,28 +68,6 @@ pub fn ask(
 pub fn first_wrong(numbers: &[i64], starts: &[u64]) -> Option<Wrong> {
     let length = starts.last().map_or(0, |&length| length as usize);
     numbers.iter().copied().find(|&number| place(number, length) >= length).map(Wrong)
-}
-
-/// The rows that numbers mean, which may count from the end; or where the first wrong one stands.
-fn rows_of(numbers: &[i64], length: usize, rows: &mut [u64]) -> Result<(), usize> {
-    let mut wrong = false;
-    for (row, &number) in rows.iter_mut().zip(numbers) {
-        let found = place(number, length);
-        *row = found as u64;
-        wrong |= found >= length;
-    }
-    let first = || rows.iter().position(|&row| row >= length as u64);
-    if wrong { first().map_or(Ok(()), Err) } else { Ok(()) }
-}
-
-fn append<const N: usize>(column: &mut Vec<u8>, rows: &[u64], chosen: &[u8], start: u64) {
-    let filled = column.len();
-    column.resize(filled + chosen.len() * N, 0);
-    let (slots, _) = column[filled..].as_chunks_mut::<N>();
-    for (slot, &at) in slots.iter_mut().zip(chosen) {
-        let place = rows[at as usize % NEAR].wrapping_sub(start).to_le_bytes();
-        slot.copy_from_slice(&place[..N]);
-    }
 }
 
 /// Appends to a column the rows, of so many bytes each, that some of the numbers stand beside.
@@ -90,11 +80,11 @@ pub fn append_rows(column: &mut Vec<u8>, rows: Rows<'_>, first: usize, chosen: &
 }
 
 fn append_known<const W: usize>(column: &mut Vec<u8>, rows: Rows<'_>, first: usize, chosen: &[u8]) {
-    let (width, filled) = (known::<W>(rows.width), column.len());
-    column.resize(filled + chosen.len() * width, 0);
-    for (slot, &at) in column[filled..].chunks_exact_mut(width).zip(chosen) {
-        let from = first.wrapping_add(at as usize).wrapping_mul(width);
-        slot.copy_from_slice(&rows.bytes[from..][..width]);
+    let width = known::<W>(rows.width);
+    column.reserve(chosen.len() * width);
+    for &at in chosen {
+        let from = first.wrapping_add(at.into()).wrapping_mul(width);
+        column.extend_from_slice(&rows.bytes[from..][..width]);
     }
 }
 

@@ -138,7 +138,10 @@ proptest! {
     #[test]
     fn rows_in_parts_are_those_of_the_numbers(
         seed: u64,
-        lengths in prop::collection::vec(0..20_000_u64, 1..5),
+        lengths in prop_oneof![
+            prop::collection::vec(0..20_000_u64, 1..5),
+            prop::collection::vec(prop_oneof![Just(0), 0..2_000_u64], 10..40),
+        ],
         width in prop::sample::select(vec![1, 2, 4, 8, 12, 16]),
     ) {
         let ends = lengths.iter().scan(0, |end, length| { *end += length; Some(*end) });

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dappled_fabric::{Payload, memory};
-use dappled_kernels::View;
+use dappled_kernels::{View, copy_elements};
 use dappled_protocol::Runs;
 
 use super::Piece;
@@ -22,6 +22,9 @@ struct Stretch {
 
 /// From so many bytes on it is worth the while to send them from where they are.
 const WORTH: usize = 32 << 10;
+
+/// Boxes of so many cells are worth looking at as a whole.
+const LARGE: usize = 64;
 
 /// Cells of a piece that stays as it is until they are sent.
 pub(super) fn kept(piece: &Piece, cells: &[Runs]) -> Payload {
@@ -79,12 +82,46 @@ pub(super) fn copy_cells(from: (&[u8], &View), to: (&mut [u8], &View), copy: &Ce
         }
         _ => true,
     });
+    let boxes: usize = axes.iter().map(Vec::len).product();
+    let cells: usize =
+        axes.iter().map(|axis| axis.iter().map(|one| one.count).sum::<usize>()).product();
+    if cells / boxes.max(1) >= LARGE {
+        return copy_boxes(from, to, start, &axes, &mut Vec::new());
+    }
     match from.1.dtype.itemsize() {
         1 => walk::<1>(from.0, to.0, start, &axes),
         2 => walk::<2>(from.0, to.0, start, &axes),
         4 => walk::<4>(from.0, to.0, start, &axes),
         8 => walk::<8>(from.0, to.0, start, &axes),
         _ => walk::<16>(from.0, to.0, start, &axes),
+    }
+}
+
+/// Each stretch of an axis with each of the others, all cells of which are copied at once.
+fn copy_boxes(
+    from: (&[u8], &View),
+    to: (&mut [u8], &View),
+    start: (isize, isize),
+    axes: &[Vec<Stretch>],
+    chosen: &mut Vec<Stretch>,
+) {
+    let [first, rest @ ..] = axes else {
+        let seen = |offset: isize, step: fn(&Stretch) -> isize| View {
+            dtype: from.1.dtype,
+            offset: offset as usize,
+            shape: chosen.iter().map(|one| one.count).collect(),
+            strides: chosen.iter().map(step).collect(),
+        };
+        let (read, written) =
+            (seen(start.0, |one| one.from_step), seen(start.1, |one| one.to_step));
+        return copy_elements((from.0, &read), (to.0, &written))
+            .expect("cells are in their memory");
+    };
+    for stretch in first {
+        chosen.push(*stretch);
+        let start = (start.0 + stretch.from, start.1 + stretch.to);
+        copy_boxes(from, (&mut *to.0, to.1), start, rest, chosen);
+        chosen.pop();
     }
 }
 
