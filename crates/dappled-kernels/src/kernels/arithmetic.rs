@@ -21,6 +21,12 @@ pub(crate) trait Arithmetic: Element {
     fn less_equal(self, other: Self) -> bool;
     fn is_true(self) -> bool;
 
+    /// The absolute values of many.
+    #[inline(always)]
+    fn absolutes(many: &[Self], out: &mut [Self::Real]) {
+        out.iter_mut().zip(many).for_each(|(out, one)| *out = one.absolute());
+    }
+
     // What bools and integers do.
     #[inline(always)]
     fn fmin(self, other: Self) -> Self {
@@ -104,6 +110,11 @@ pub(crate) trait Arithmetic: Element {
     }
 
     // What NumPy signals where instructions do not tell.
+    /// Is it seen at once that division signals nothing?
+    #[inline(always)]
+    fn divides_quietly(self, _: Self) -> bool {
+        true
+    }
     #[inline(always)]
     fn divide_raises(self, _: Self, _: Self) -> Flags {
         Flags::NONE

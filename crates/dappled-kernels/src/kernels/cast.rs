@@ -110,7 +110,8 @@ const TWO_63: f64 = 9223372036854775808.0;
 /// Narrower integers are cut from this one.
 #[inline(always)]
 fn to_int32(value: f64) -> i32 {
-    if fits_int32(value) { value as i32 } else { i32::MIN }
+    // SAFETY: it fits.
+    if fits_int32(value) { unsafe { value.to_int_unchecked() } } else { i32::MIN }
 }
 
 #[inline(always)]

@@ -60,6 +60,11 @@ pub(crate) trait BinaryOp<T: Element> {
     fn is_plain(_: Self::Out) -> bool {
         false
     }
+    /// Do these arguments signal nothing, as a quick look at them tells?
+    #[inline(always)]
+    fn is_quiet(_: T, _: T) -> bool {
+        false
+    }
     /// As for one argument.
     #[inline(always)]
     fn raises(_: T, _: T, _: Self::Out) -> Flags {
@@ -165,12 +170,26 @@ impl<T: Element, O: BinaryOp<T>> Loop<Flags> for Binary<O, T> {
             rare.for_each(|(out, (&a, &b))| *out = O::rare(a, b));
         }
         let mut flags = Flags::NONE;
-        if O::RAISES && !out.iter().fold(true, |all, &out| all & O::is_plain(out)) {
+        if O::RAISES
+            && !out.iter().fold(true, |all, &out| all & O::is_plain(out))
+            && !both().fold(true, |all, (&a, &b)| all & O::is_quiet(a, b))
+        {
             for ((&out, &a), &b) in out.iter().zip(a).zip(b) {
                 flags |= O::raises(a, b, out);
             }
         }
         flags
+    }
+}
+
+/// Absolute values.
+pub(crate) struct AbsoluteLoop<T>(PhantomData<T>);
+
+impl<T: Arithmetic> Loop<Flags> for AbsoluteLoop<T> {
+    #[inline(always)]
+    fn run(args: &[&[u8]], out: &mut [u8]) -> Flags {
+        T::absolutes(typed(args[0]), typed_mut(out));
+        Flags::NONE
     }
 }
 

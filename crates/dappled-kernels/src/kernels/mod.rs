@@ -35,7 +35,7 @@ mod whole;
 
 use self::arithmetic::Arithmetic;
 use self::cast::Cast;
-use self::loops::{Binary, FloorDivideLoop, SelectLoop, Unary, operation};
+use self::loops::{AbsoluteLoop, Binary, FloorDivideLoop, SelectLoop, Unary, operation};
 use crate::element::with_element;
 use crate::{DType, Flags, Op};
 
@@ -99,7 +99,7 @@ fn plain_kernel<T: Arithmetic>(op: Op, variant: Variant) -> Kernel<Flags> {
         Op::LogicalNot => operation::<Unary<ops::LogicalNot, T>>(variant),
         Op::Negative => operation::<Unary<ops::Negative, T>>(variant),
         Op::Positive => operation::<Unary<ops::Positive, T>>(variant),
-        Op::Absolute => operation::<Unary<ops::Absolute, T>>(variant),
+        Op::Absolute => operation::<AbsoluteLoop<T>>(variant),
         Op::Sign => operation::<Unary<ops::Sign, T>>(variant),
         Op::Square => operation::<Unary<ops::Square, T>>(variant),
         Op::Sqrt => operation::<Unary<ops::Sqrt, T>>(variant),

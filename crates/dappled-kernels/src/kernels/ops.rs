@@ -16,10 +16,10 @@ macro_rules! op {
             }
         }
     };
-    // With what it signals, a function of the arguments and the result; which results never do;
-    // and where `value` has no answer, from where else to take it.
+    // With what it signals, a function of the arguments and the result; which results never do, or
+    // which arguments; and where `value` has no answer, from where else to take it.
     ($Kind:ident $Name:ident: $Trait:ident($($arg:ident),+) -> $Out:ty, $value:expr, $raises:expr
-        $(, unless $is_plain:path)? $(, if $is_rare:path, $rare:path)?) => {
+        $(, unless $is_plain:path)? $(, quiet $is_quiet:path)? $(, if $is_rare:path, $rare:path)?) => {
         pub(crate) struct $Name;
         impl<T: $Trait> $Kind<T> for $Name {
             type Out = $Out;
@@ -32,11 +32,18 @@ macro_rules! op {
             fn is_plain(out: $Out) -> bool {
                 $is_plain(out)
             })?
+            $(op!(quiet $Kind, $is_quiet);)?
             $(op!(rare $Kind $Out, $is_rare, $rare);)?
             #[inline(always)]
             fn raises($($arg: T),+, out: $Out) -> $crate::Flags {
                 $raises($($arg),+, out)
             }
+        }
+    };
+    (quiet BinaryOp, $is_quiet:path) => {
+        #[inline(always)]
+        fn is_quiet(a: T, b: T) -> bool {
+            $is_quiet(a, b)
         }
     };
     (rare UnaryOp $Out:ty, $is_rare:path, $rare:path) => {
@@ -65,7 +72,7 @@ pub(crate) use op;
 op!(BinaryOp Add: Arithmetic(a, b) -> T, a.add(b));
 op!(BinaryOp Subtract: Arithmetic(a, b) -> T, a.subtract(b));
 op!(BinaryOp Multiply: Arithmetic(a, b) -> T, a.multiply(b));
-op!(BinaryOp Divide: Arithmetic(a, b) -> T, a.divide(b), T::divide_raises);
+op!(BinaryOp Divide: Arithmetic(a, b) -> T, a.divide(b), T::divide_raises, quiet T::divides_quietly);
 op!(BinaryOp FloorDivide: Arithmetic(a, b) -> T, a.floor_divide(b), T::floor_divide_raises, unless T::is_plain_quotient);
 op!(BinaryOp Remainder: Arithmetic(a, b) -> T, a.remainder(b), T::remainder_raises, unless T::is_plain_remainder);
 op!(BinaryOp Fmod: Arithmetic(a, b) -> T, a.fmod(b), T::remainder_raises, unless T::is_plain_remainder);
@@ -88,7 +95,6 @@ op!(BinaryOp LogicalXor: Arithmetic(a, b) -> Bool, (a.is_true() ^ b.is_true()).i
 op!(UnaryOp LogicalNot: Arithmetic(a) -> Bool, (!a.is_true()).into());
 op!(UnaryOp Negative: Arithmetic(a) -> T, a.negative());
 op!(UnaryOp Positive: Arithmetic(a) -> T, a);
-op!(UnaryOp Absolute: Arithmetic(a) -> T::Real, a.absolute());
 op!(UnaryOp Sign: Arithmetic(a) -> T, a.sign(), T::sign_raises);
 op!(UnaryOp Square: Arithmetic(a) -> T, a.multiply(a));
 op!(UnaryOp Sqrt: Arithmetic(a) -> T, a.sqrt());

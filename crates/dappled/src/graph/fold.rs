@@ -30,6 +30,21 @@ pub struct Folding {
 }
 
 impl Folding {
+    /// The same where elements are true or false: the greatest of them is whether any is true, which may
+    /// be seen early.
+    fn of_truths(&self, array: &Array) -> Self {
+        let alike = match self.fold {
+            Fold::Maximum | Fold::Fmax => Fold::Any,
+            Fold::Minimum | Fold::Fmin => Fold::All,
+            _ => return self.clone(),
+        };
+        if array.dtype() != DType::Bool || self.dtype != DType::Bool || array.view().is_empty() {
+            return self.clone();
+        }
+        let initial = self.initial.or(alike.identity(DType::Bool));
+        Self { fold: alike, initial, ..self.clone() }
+    }
+
     /// The shape of the values with folded axes of length 1.
     pub(super) fn folded(&self, shape: &[usize]) -> Vec<usize> {
         let length = |(axis, &length): (usize, &usize)| {
@@ -87,6 +102,7 @@ const FIRST: usize = 1 << 12;
 impl Array {
     /// Folds some axes, at once; they stay, with length 1. Collective.
     pub fn fold(&self, folding: &Folding) -> Result<Array, GraphError> {
+        let folding = &folding.of_truths(self);
         if let Some(folded) = chosen_fold::folded(self, folding)? {
             return Ok(folded);
         }
