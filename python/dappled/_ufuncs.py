@@ -16,7 +16,7 @@ from dappled._array import core, few, is_native, ufuncs
 from dappled._creation import asarray
 from dappled._crossing import Crossing
 from dappled._folding import accumulated, reduced
-from dappled._foreign import takes_part
+from dappled._foreign import has_say, takes_part
 from dappled._indexing import at
 from dappled._line import called_by_user
 from dappled._masked import compared
@@ -135,6 +135,8 @@ _WRITTEN = {"at": (0,), "reduce": (3,), "accumulate": (3,), "reduceat": (4,)}
 
 def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A method of NumPy's ufunc on our arrays."""
+    if any(map(has_say, (*args, *kwargs.values()))):
+        return called_by_user(getattr(function, method), *args, **kwargs)
     if "where" in kwargs and method == "__call__":
         args = compared(function, args)
     found = _on_pieces(function, method, args, kwargs)
@@ -394,6 +396,8 @@ def array_ufunc(self: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], **k
     """NumPy's ufunc, called with an array of ours."""
     given = (*inputs, *kwargs.get("out", ()))
     if any(getattr(type(value), "__array_ufunc__", 0) is None for value in given):
+        return NotImplemented
+    if any(map(has_say, (*given, *kwargs.values()))):
         return NotImplemented
     if method in ("__call__", "accumulate", "reduce") and ufunc in OURS:
         out = kwargs.get("out")
