@@ -45,6 +45,8 @@ def _without_none(
     """The arguments without an `out` that is None, or a `where` that is all, as if nothing had been
     said; and with an `out` by its name, alone.
     """
+    if len(args) > ufunc.nin and "out" in kwargs:
+        return args, kwargs  # which NumPy refuses
     if kwargs.get("out", ...) is None:
         kwargs = {name: value for name, value in kwargs.items() if name != "out"}
     if kwargs.get("where") is True or kwargs.get("where") is numpy._NoValue:
@@ -52,10 +54,16 @@ def _without_none(
     while len(args) > ufunc.nin and args[-1] is None:
         args = args[:-1]
     if ufunc.nout == 1 and len(args) == ufunc.nin + 1 and "out" not in kwargs:
+        if ufunc.__name__ in _NAMED:
+            called_by_user(ufunc._numpy, *[numpy.zeros(1)] * 3)
         args, kwargs = args[:-1], {**kwargs, "out": args[-1]}
     if isinstance(out := kwargs.get("out"), tuple) and len(out) == 1 and out[0] is not ...:
         kwargs = {**kwargs, "out": out[0]}
     return args, kwargs
+
+
+# Of which NumPy warns that an `out` should have its name.
+_NAMED = ("maximum", "minimum")
 
 
 def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -221,6 +221,11 @@ PROGRAMS = {
         for a in ONES
         for b in ONES
     },
+    **{
+        f"{name} by place": lambda np, name=name: getattr(np, name)(np.ones(3), 2, np.zeros(3))
+        for name in ("add", "maximum", "minimum")
+    },
+    "out, twice": lambda np: np.add(np.ones(2), 2, None, out=np.ones(2)),
     "zeros(bools)": lambda np: np.zeros((True, 3)),
     "reshape(bools)": lambda np: np.ones(3).reshape(True, 3),
     "reshape(list of bools)": lambda np: np.reshape(np.ones(3), [3, True]),
