@@ -185,6 +185,15 @@ def fields(np):
     return number, b, made
 
 
+FREE = ("array", "asarray", "ascontiguousarray", "asanyarray", "frombuffer", "fromiter", "zeros")
+
+
+def of_class(np, name):
+    """A function that a class has is its method only if it is written in Python."""
+    kind = type("Kind", (), {"made": getattr(np, name)})
+    return kind().made(b"\1\2" if name == "frombuffer" else (1, 2), "u1")
+
+
 def times(a, b):
     a @= b
     return a
@@ -212,6 +221,7 @@ PROGRAMS = {
     "pointed": pointed,
     "table of ufuncs": table,
     "getsizeof": bytes_of,
+    **{f"{name}, of a class": lambda np, name=name: of_class(np, name) for name in FREE},
     "fields": fields,
     "few windows": windows(10),
     "many windows": windows(20_000),
