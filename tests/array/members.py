@@ -191,7 +191,7 @@ FREE = ("array", "asarray", "ascontiguousarray", "asanyarray", "frombuffer", "fr
 def of_class(np, name):
     """A function that a class has is its method only if it is written in Python."""
     kind = type("Kind", (), {"made": getattr(np, name)})
-    return kind().made(b"\1\2" if name == "frombuffer" else (1, 2), "u1")
+    return kind().made(bytearray(b"\1\2") if name == "frombuffer" else (1, 2), "u1")
 
 
 def times(a, b):
