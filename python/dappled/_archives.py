@@ -16,11 +16,11 @@ from dappled._piecewise import in_pieces
 _LENGTHS = 26  # bytes of an entry of an archive before it says how long its name is
 
 
-def member(archive: Any, key: str) -> Any:
+def member(archive: Any, key: Any) -> Any:
     """An array of an archive in a named file that is not compressed; else NotImplemented."""
     path: Any = getattr(archive.fid, "name", None)
     names = {name.removesuffix(".npy"): name for name in archive.zip.namelist()}
-    name = names.get(key.removesuffix(".npy"))
+    name = names.get(key.removesuffix(".npy")) if isinstance(key, str) else None
     if is_alone() or not is_path(path) or name is None or not name.endswith(".npy"):
         return NotImplemented
     info = archive.zip.getinfo(name)

@@ -34,6 +34,8 @@ def fitted(value: Any, shape: tuple[int, ...], text: str) -> Any:
 @native(numpy.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: Any = False) -> Any:
     shape = (shape,) if isinstance(shape, int) else shape
+    if core.ranks() > 1 and type(array) in (list, tuple):
+        array = asarray(array)  # of what NumPy repeats there would be a copy
     if not isinstance(array, ndarray) or not isinstance(shape, list | tuple):
         return NotImplemented
     shape = tuple(shape)

@@ -188,8 +188,10 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 
 def conj(self: Any, *out: Any) -> Any:
     """Real numbers are their own: the array itself, as NumPy has it."""
-    if out or self.dtype.kind not in NATIVE_KINDS:
+    if len(out) > 1 or self.dtype.kind not in NATIVE_KINDS:
         return NotImplemented
+    if out:
+        return ufuncs["conjugate"](self, out=out[0])
     return ufuncs["conjugate"](self) if self.dtype.kind == "c" else self
 
 

@@ -299,6 +299,9 @@ def _is_away(device: Any) -> bool:
     return device not in (None, "cpu")
 
 
+_MOST_AXES = 64  # of an array of NumPy's, which has words for more
+
+
 def _sizes(shape: Any) -> tuple[int, ...] | None:
     """A shape as plain numbers, if it is a good one."""
     if isinstance(shape, bool):
@@ -308,6 +311,8 @@ def _sizes(shape: Any) -> tuple[int, ...] | None:
     try:
         sizes = tuple(map(operator.index, shape))
     except TypeError:
+        return None
+    if len(sizes) > _MOST_AXES or any(isinstance(size, bool) for size in shape):
         return None
     fits = all(0 <= size < 2**48 for size in sizes) and math.prod(sizes) < 2**48
     return sizes if fits else None

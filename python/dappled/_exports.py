@@ -35,7 +35,7 @@ def _deepcopy(self: Any, memo: Any) -> Any:
     return self.copy(order="K")
 
 
-def _memory(array: Any) -> Any:
+def memory(array: Any) -> Any:
     """NumPy's array over the memory of a whole array; pieces have no such memory."""
     if is_gathered(array):
         raise BufferError(
@@ -46,14 +46,14 @@ def _memory(array: Any) -> Any:
 
 
 def _dlpack(self: Any, **options: Any) -> Any:
-    return _memory(self).__dlpack__(**options)
+    return memory(self).__dlpack__(**options)
 
 
 def _dlpack_device(self: Any) -> Any:
-    return _memory(self).__dlpack_device__()
+    return memory(self).__dlpack_device__()
 
 
-def _array(self: Any, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
+def _array(self: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
     if is_gathered(self):
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
@@ -86,10 +86,16 @@ def _interface(self: Any) -> dict[str, Any]:
 
 def _whole_memory(name: str) -> property:
     def get(self: Any) -> Any:
-        return getattr(_memory(self), name)
+        return getattr(memory(self), name)
 
     get.__dict__["__way__"] = GATHERED
     return property(get)
+
+
+def _size(self: Any) -> int:
+    """Bytes, as NumPy counts them: those of the elements where they are its own."""
+    plain = object.__sizeof__(self)
+    return plain if self.base is not None else plain + int(self.nbytes)
 
 
 METHODS = {
@@ -100,6 +106,7 @@ METHODS = {
     "__dlpack__": _dlpack,
     "__dlpack_device__": _dlpack_device,
     "__reduce__": _reduce,
+    "__sizeof__": _size,
     "ctypes": _whole_memory("ctypes"),
     "data": _whole_memory("data"),
 }

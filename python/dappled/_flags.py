@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy
 
+from dappled._array import core, ndarray
+
+_THEIRS = type(numpy.empty(0).flags)
 _SHORT = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable"}
 _SHORT |= {"A": "aligned", "X": "writebackifcopy", "B": "behaved", "CA": "carray"}
 _SHORT |= {"FA": "farray", "CONTIGUOUS": "c_contiguous", "FORTRAN": "f_contiguous"}
@@ -17,7 +20,6 @@ class Flags:
     """The flags of one array, read when they are asked for; `writeable` can be set."""
 
     _array: Any
-    aligned = True
     writebackifcopy = False
 
     def __init__(self, array: Any) -> None:
@@ -40,6 +42,10 @@ class Flags:
         return bool(self._array._writeable)
 
     @property
+    def aligned(self) -> bool:
+        return _is_aligned(self._array)
+
+    @property
     def fnc(self) -> bool:
         return self.f_contiguous and not self.c_contiguous
 
@@ -49,7 +55,7 @@ class Flags:
 
     @property
     def behaved(self) -> bool:
-        return self.writeable
+        return self.writeable and self.aligned
 
     @property
     def carray(self) -> bool:
@@ -84,6 +90,11 @@ class Flags:
         if name == "writeable":
             self._array._writeable = bool(value)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Flags | _THEIRS) and self.num == other.num
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         lines = (f"  {name.upper()} : {getattr(self, name)}" for name in _SHOWN)
         return "\n".join(lines) + "\n"
@@ -96,13 +107,40 @@ class Flags:
         return c_order, f_order
 
 
+def _is_aligned(array: Any) -> bool:
+    """Whether every element is where its dtype wants it: memory of our own begins there."""
+    if array._held is not None:
+        return bool(array._held.flags.aligned)
+    step, base = array.dtype.alignment, array.base
+    axes = zip(array.shape, array.strides, strict=True)
+    if step == 1 or not array.size:
+        return True
+    if any(length > 1 and stride % step for length, stride in axes):
+        return False
+    if base is None:
+        return True
+    distance = array._distance(base) if isinstance(base, ndarray) else None
+    if distance is None:  # memory of others
+        return bool(core.unwrap(array).flags.aligned)
+    return bool(distance % step == 0)
+
+
 def _like(array: Any) -> Any:
     """A small array of NumPy's whose flags may be set as this one's."""
     owner = numpy.empty(1)
     if array.base is None:
         return owner
-    owner.flags.writeable = bool(getattr(getattr(array.base, "flags", None), "writeable", True))
+    owner.flags.writeable = _may_be_written(array.base)
     return owner[:]
+
+
+def _may_be_written(base: Any) -> bool:
+    if hasattr(base, "flags"):
+        return bool(base.flags.writeable)
+    try:
+        return not memoryview(base).readonly
+    except TypeError:
+        return True
 
 
 METHODS = {"flags": property(Flags)}

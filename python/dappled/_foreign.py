@@ -43,6 +43,22 @@ def _kind_takes_part(kind: type) -> bool:
     return hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_priority__")
 
 
+def has_say(value: Any) -> bool:
+    """Whether an object of the program says itself what becomes of a ufunc, as NumPy's recipe for
+    classes like arrays has it: it is asked with ours. Libraries are asked with NumPy's arrays.
+    """
+    kind: Any = type(value)
+    return _kind_has_say(kind)
+
+
+@functools.cache
+def _kind_has_say(kind: type) -> bool:
+    known: Any = kind
+    if issubclass(kind, (*_PLAIN, numpy.ndarray)) or is_librarys(known):
+        return False
+    return getattr(kind, "__array_ufunc__", None) is not None
+
+
 def is_left_to(value: Any) -> bool:
     """Whether arrays of ours leave an operation to an object of the program, as NumPy's do: it gets
     ours. Libraries are asked by NumPy, with its arrays.

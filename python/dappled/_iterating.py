@@ -113,7 +113,9 @@ class Reading:
         values = tuple(self[number] for number in range(self.nop))
         return values if self.nop > 1 else values[0]
 
-    def __getitem__(self, number: int) -> Any:
+    def __getitem__(self, number: int | slice) -> Any:
+        if isinstance(number, slice):
+            return tuple(self[one] for one in range(self.nop)[number])
         if self.finished:
             raise ValueError("Iterator is past the end")
         place = self.iterindex % _AT_ONCE
@@ -177,7 +179,9 @@ class ReadingRows(Reading):
         self._step = step
         super().__init__(arrays, shape, order, flags)
 
-    def __getitem__(self, number: int) -> Any:
+    def __getitem__(self, number: int | slice) -> Any:
+        if isinstance(number, slice):
+            return tuple(self[one] for one in range(self.nop)[number])
         if self.finished:
             raise ValueError("Iterator is past the end")
         row = self._rows[number][self.iterindex : self.iterindex + self._step]

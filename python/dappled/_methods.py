@@ -38,7 +38,7 @@ from dappled._tables import GATHERED, SMALL_METHODS
 _LEFT_OUT = {
     *("__class__", "__delattr__", "__delitem__", "__dir__", "__doc__", "__getattribute__"),
     *("__getstate__", "__hash__", "__init__", "__init_subclass__", "__reduce_ex__", "__setattr__"),
-    *("__setstate__", "__sizeof__", "__subclasshook__"),
+    *("__setstate__", "__subclasshook__"),
     *("__array_finalize__", "__array_struct__", "__array_ufunc__", "__array_wrap__"),
 }
 

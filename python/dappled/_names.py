@@ -74,10 +74,17 @@ def of_numpy(name: str) -> Any:
     common = name if name in core.function._names else None
     theirs = getattr(numpy, name, None)
     if name in GIVEN and core.ranks() > 1:
-        return given(ours, sooner(ours, theirs, "dappled", SMALL.get(name), common))
-    if common or name in SMALL or isinstance(theirs, _DISPATCHED):
+        ours = given(ours, sooner(ours, theirs, "dappled", SMALL.get(name), common))
+        return sooner(ours, theirs, "dappled", None)
+    if common or name in SMALL or isinstance(theirs, _DISPATCHED) or _is_free(ours, theirs):
         return sooner(ours, theirs, "dappled", SMALL.get(name), common)
     return ours
+
+
+def _is_free(ours: Any, theirs: Any) -> bool:
+    """Whether a function would be a method where a class has it, and NumPy's, in C, is none."""
+    adopted = isinstance(ours, types.FunctionType) and "__way__" in vars(ours)
+    return adopted and callable(theirs) and not hasattr(type(theirs), "__get__")
 
 
 # What takes arrays of NumPy's, which the core has in rows in its common case.
@@ -123,7 +130,7 @@ def of_submodule(theirs: types.ModuleType, name: str, module: str) -> Any:
     drawn = module == "dappled.random" and is_function(value) and draws(value)
     small = "each" if drawn else SMALL.get(path)
     asks = isinstance(value, _DISPATCHED) and "__way__" in vars(ours)
-    return sooner(ours, value, module, small) if small or asks else ours
+    return sooner(ours, value, module, small) if small or asks or _is_free(ours, value) else ours
 
 
 def of_own(functions: dict[str, Any], module: str) -> dict[str, Any]:

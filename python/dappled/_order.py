@@ -11,7 +11,8 @@ def memory_order(array: Any, ndim: int, order: Any) -> list[int]:
     """The axes of a new array like another, from the longest stride to the shortest."""
     axes = list(range(ndim))
     flags = array.flags
-    if order in ("F", "f") or (order not in ("C", "c") and flags.fnc and ndim == array.ndim):
+    alike = order in ("A", "a") or (order not in ("C", "c") and ndim == array.ndim)
+    if order in ("F", "f") or (alike and flags.fnc):
         return axes[::-1]
     if order in ("A", "a", "C", "c") or flags.c_contiguous or ndim != array.ndim:
         return axes

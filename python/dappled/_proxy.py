@@ -29,14 +29,16 @@ def proxy(kind: type) -> type[Proxy]:
     skipped = _OWN | (
         set(dir(Mapping)) - {"__getitem__", "__iter__", "__len__"} if mapping else set()
     )
-    module = "dappled" + "".join(kind.__module__.partition(".")[1:]).partition("._")[0]
+    public = kind.__module__.partition("._")[0].removesuffix(".mtrand")
+    module = public.replace("numpy", "dappled", 1)
     members = {name: _member(kind, name, module) for name in dir(kind) if name not in skipped}
     members |= {name: _member(kind, name, module) for name in _TEXT if _says(kind, name)}
     if kind is numpy.nditer:
         members["__getitem__"] = _operand(members["__getitem__"])
         methods = {name for name in members if inspect.isroutine(getattr(kind, name))}
         members |= {name: _asking(name, members[name]) for name in methods}
-        members |= {"__next__": _next, "__way__": COMPUTED}
+        # Those that NumPy hands out, as `nested_iters` does, were not made here.
+        members |= {"__next__": _next, "__way__": COMPUTED, "_made": frozenset()}
     if kind.__name__ == "NpzFile":
         members["__getitem__"] = _opening(members["__getitem__"])
     members |= {"__init__": _init(kind, module), "__doc__": kind.__doc__, "__module__": module}
@@ -59,7 +61,7 @@ class _Delegating(Proxy):
         return Crossing(name).back(getattr(self._numpy, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._numpy, name, Crossing(name).over(value))
+        _set(self._numpy, name, value)
 
     def __repr__(self) -> str:
         return repr(self._numpy)
@@ -130,7 +132,8 @@ def _next(self: Any) -> Any:
 def _operand(otherwise: Callable[..., Any]) -> Callable[..., Any]:
     def getitem(self: Any, key: Any) -> Any:
         """The current elements of an operand; those that NumPy made may be written there."""
-        return self._numpy[key] if key in self._made else otherwise(self, key)
+        ours = isinstance(key, slice) or key not in self._made
+        return otherwise(self, key) if ours else self._numpy[key]
 
     return dressed(getitem, otherwise, otherwise.__module__)
 
@@ -147,6 +150,8 @@ def _opening(otherwise: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wrapped(value: Any) -> Any:
+    if type(value) is tuple:
+        return tuple(map(_wrapped, value))
     if not isinstance(value, numpy.ndarray):
         return value
     return core.wrap(value)
@@ -196,6 +201,17 @@ def _evaluating(kind: type, otherwise: Callable[..., Any]) -> Callable[..., Any]
 
 def _setter(name: str) -> Any:
     def set_member(self: Proxy, value: Any) -> None:
-        setattr(self._numpy, name, Crossing(name).over(value))
+        _set(self._numpy, name, value)
 
     return set_member
+
+
+def _set(theirs: Any, name: str, value: Any) -> None:
+    """Sets an attribute of NumPy's object; that very array, as after `p.coeffs += 1`, is there
+    already.
+    """
+    given = Crossing(name).over(value)
+    now = getattr(theirs, name, None) if isinstance(value, core.ndarray) else None
+    same = isinstance(now, numpy.ndarray) and now.shape == given.shape
+    if not (same and numpy.may_share_memory(now, given)):
+        setattr(theirs, name, given)

@@ -13,20 +13,21 @@ from typing import Any
 import numpy
 
 from dappled import _choosing, _indexing, _items, _large
-from dappled._array import canonical, core, ndarray
+from dappled._array import canonical, core, few, ndarray
 from dappled._array_function import asked
 from dappled._crossing import Crossing
 from dappled._expressions import is_far_operand
-from dappled._foreign import is_asked, is_for_library, is_left_to, takes_part
+from dappled._foreign import has_say, is_asked, is_for_library, is_left_to, takes_part
 from dappled._line import called_by_user, warn, warn_at
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
 from dappled._rebind import rebound, rewrapped
 from dappled._ufuncs import OURS, array_ufunc, call, called
+from dappled._views import seen_as
 
 __all__ = ["OURS", "array_ufunc", "asked", "attribute", "call", "canonical", "getitem", "in_place"]
 __all__ += ["is_asked", "is_far_operand", "is_for_library", "item", "method", "set_attribute"]
-__all__ += ["no_imaginary_part", "setitem", "ufunc"]
+__all__ += ["no_imaginary_part", "set_dtype", "setitem", "ufunc"]
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -62,6 +63,8 @@ def ufunc(name: str, args: tuple[Any, ...]) -> Any:
     if name in _OPERATORS and any(map(takes_part, args)):
         if isinstance(args[0], ndarray) and is_left_to(args[-1]):
             return NotImplemented
+        if any(map(has_say, args)):
+            return called(getattr(numpy, name), "__call__", args, {})
         return _by_numpys_arrays(name, args)
     compare = _COMPARISONS.get(name)
     if compare is None:
@@ -80,13 +83,30 @@ def _by_numpys_arrays(name: str, args: tuple[Any, ...]) -> Any:
     return crossing.back(called_by_user(_OPERATORS[name], *over))
 
 
+def set_dtype(array: Any, dtype: Any) -> None:
+    """`array.dtype = …`: the same memory, seen otherwise from now on."""
+    try:
+        kind = numpy.dtype(dtype)
+    except TypeError:
+        raise TypeError("invalid data-type for array") from None
+    array._become(seen_as(array, kind))
+
+
 def in_place(name: str, array: Any, other: Any) -> Any:
     """`array op= other`, by NumPy's ufunc: where shapes or dtypes do not fit, it says so.
 
     Of a ufunc with one argument `other` is None.
     """
     args = (array,) if other is None and name in _POWERS else (array, other)
+    if name == "matmul" and not takes_part(other):
+        _check_product(array, other)
     return called(getattr(numpy, name), "__call__", args, {"out": array})
+
+
+def _check_product(array: Any, other: Any) -> None:
+    """`array @= other` is refused where the product has fewer axes: NumPy would repeat it."""
+    if array.ndim and numpy.ndim(other) == 1:
+        called_by_user(operator.imatmul, few(array), numpy.zeros(1))
 
 
 # What NumPy's arrays do in place of some powers.
@@ -95,7 +115,8 @@ _POWERS = ("reciprocal", "sqrt", "square")
 
 def getitem(array: Any, key: Any) -> Any:
     """What a key selects that is not basic, or of an array that NumPy holds."""
-    if type(key) in (int, str) and (held := array._held) is not None:  # the commonest
+    held = array._held
+    if held is not None and (type(key) in (int, str) or _is_one(array, key)):  # the commonest
         found = held[key]
         return core.wrap(found) if type(found) is numpy.ndarray else found
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
@@ -118,6 +139,9 @@ def setitem(array: Any, key: Any, value: Any) -> None:
         return
     if array._items and _items.setitem(array, key, value) is not NotImplemented:
         return
+    if array.dtype == object and not isinstance(value, ndarray) and _is_one(array, key):
+        array._held[key] = value  # itself, whatever is in it
+        return
     if isinstance(value, ndarray) and value._items and value.dtype != array.dtype:
         cast = _items.astype(value, array.dtype)
         if cast is not NotImplemented:
@@ -130,6 +154,13 @@ def setitem(array: Any, key: Any, value: Any) -> None:
     memory = crossing.over(array, written=True)
     called_by_user(operator.setitem, memory, crossing.over(key), crossing.over(value))
     crossing.write_back()
+
+
+def _is_one(array: Any, key: Any) -> bool:
+    """Whether a key names one element by ints."""
+    keys = key if isinstance(key, tuple) else (key,)
+    numbers = (isinstance(one, int | numpy.integer) and type(one) is not bool for one in keys)
+    return len(keys) == array.ndim and all(numbers)
 
 
 def method(

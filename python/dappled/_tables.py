@@ -21,6 +21,7 @@ NATIVE_CODES = _words("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16")
 # Parameters that a function writes into, beside `out`.
 WRITTEN = {
     "as_ctypes": ("obj",),
+    "assign_fields_by_name": ("dst",),
     "byteswap": ("self",),
     "copyto": ("dst",),
     "fill_diagonal": ("a",),
@@ -30,6 +31,7 @@ WRITTEN = {
     "put": ("a", "self"),
     "put_along_axis": ("arr",),
     "putmask": ("a",),
+    "recursive_fill_fields": ("output",),
     "setfield": ("self",),
     "shuffle": ("x",),
     "sort": ("self",),

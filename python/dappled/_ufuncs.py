@@ -16,7 +16,7 @@ from dappled._array import core, few, is_native, ufuncs
 from dappled._creation import asarray
 from dappled._crossing import Crossing
 from dappled._folding import accumulated, reduced
-from dappled._foreign import takes_part
+from dappled._foreign import has_say, takes_part
 from dappled._indexing import at
 from dappled._line import called_by_user
 from dappled._masked import compared
@@ -45,6 +45,8 @@ def _without_none(
     """The arguments without an `out` that is None, or a `where` that is all, as if nothing had been
     said; and with an `out` by its name, alone.
     """
+    if len(args) > ufunc.nin and "out" in kwargs:
+        return args, kwargs  # which NumPy refuses
     if kwargs.get("out", ...) is None:
         kwargs = {name: value for name, value in kwargs.items() if name != "out"}
     if kwargs.get("where") is True or kwargs.get("where") is numpy._NoValue:
@@ -52,10 +54,16 @@ def _without_none(
     while len(args) > ufunc.nin and args[-1] is None:
         args = args[:-1]
     if ufunc.nout == 1 and len(args) == ufunc.nin + 1 and "out" not in kwargs:
+        if ufunc.__name__ in _NAMED:
+            called_by_user(ufunc._numpy, *[numpy.zeros(1)] * 3)
         args, kwargs = args[:-1], {**kwargs, "out": args[-1]}
     if isinstance(out := kwargs.get("out"), tuple) and len(out) == 1 and out[0] is not ...:
         kwargs = {**kwargs, "out": out[0]}
     return args, kwargs
+
+
+# Of which NumPy warns that an `out` should have its name.
+_NAMED = ("maximum", "minimum")
 
 
 def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -135,6 +143,8 @@ _WRITTEN = {"at": (0,), "reduce": (3,), "accumulate": (3,), "reduceat": (4,)}
 
 def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A method of NumPy's ufunc on our arrays."""
+    if any(map(has_say, (*args, *kwargs.values()))):
+        return called_by_user(getattr(function, method), *args, **kwargs)
     if "where" in kwargs and method == "__call__":
         args = compared(function, args)
     found = _on_pieces(function, method, args, kwargs)
@@ -394,6 +404,8 @@ def array_ufunc(self: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], **k
     """NumPy's ufunc, called with an array of ours."""
     given = (*inputs, *kwargs.get("out", ()))
     if any(getattr(type(value), "__array_ufunc__", 0) is None for value in given):
+        return NotImplemented
+    if any(map(has_say, (*given, *kwargs.values()))):
         return NotImplemented
     if method in ("__call__", "accumulate", "reduce") and ufunc in OURS:
         out = kwargs.get("out")

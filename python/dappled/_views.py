@@ -11,7 +11,7 @@ import numpy
 from numpy.lib.stride_tricks import as_strided as strided
 from numpy.lib.stride_tricks import sliding_window_view as windows
 
-from dappled._array import core, is_moved, ndarray
+from dappled._array import core, is_moved, is_native, ndarray
 from dappled._native import native
 
 _MODULE = "dappled.lib.stride_tricks"
@@ -65,6 +65,15 @@ def _reach(array: Any) -> tuple[int, int]:
     spans = [(length - 1) * stride for length, stride in axes]
     first = sum(span for span in spans if span < 0)
     return first, sum(span for span in spans if span > 0) + array.itemsize
+
+
+def seen_as(array: Any, dtype: Any) -> Any:
+    """The same memory as elements of another dtype, of which NumPy says whether it can be."""
+    if array._held is not None or not (is_native(dtype) or array._items):
+        return array.view(dtype)
+    memory = numpy.empty(1, array.dtype)
+    found = strided(memory, array.shape, array.strides).view(dtype)
+    return array._strided(0, found.shape, found.strides, dtype)
 
 
 @native(numpy.ndarray.view, "dappled.ndarray")

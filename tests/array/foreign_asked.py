@@ -44,6 +44,53 @@ class Table:
         return self.known.get(func, NotImplemented)
 
 
+def like(np):
+    """A class like an array, as NumPy's documentation has it: of others than numbers and the
+    program's arrays it knows nothing.
+    """
+
+    class Like(numpy.lib.mixins.NDArrayOperatorsMixin):
+        def __init__(self, value):
+            self.value = np.asarray(value)
+
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            given = (*inputs, *kwargs.get("out", ()))
+            if not all(isinstance(one, (np.ndarray, int, float, Like)) for one in given):
+                return NotImplemented
+            plain = [one.value if isinstance(one, Like) else one for one in inputs]
+            if "out" in kwargs:
+                outs = [one.value if isinstance(one, Like) else one for one in kwargs["out"]]
+                kwargs["out"] = tuple(outs)
+            found = getattr(ufunc, method)(*plain, **kwargs)
+            named = ufunc == np.add, ufunc in (np.matmul, np.multiply), method
+            return named, None if found is None else numpy.asarray(found).tolist()
+
+    return Like
+
+
+def added(np):
+    a = b = np.arange(3.0)
+    a += like(np)([1.0, 2.0, 3.0])
+    return b
+
+
+LIKE = {
+    "no axes": lambda np, one: np.array(2) + one(3),
+    "left": lambda np, one: np.arange(3.0) * one([1, 2, 3]),
+    "right": lambda np, one: one([1, 2, 3]) - np.arange(3),
+    "compared": lambda np, one: np.arange(3) < one([1, 0, 3]),
+    "matmul": lambda np, one: np.matmul(one([1.0, 2.0]), np.ones((2, 2))),
+    "@": lambda np, one: np.ones((2, 2)) @ one([1.0, 2.0]),
+    "at": lambda np, one: np.add.at(one([1, 2, 3]), np.array([0, 1]), 5),
+    "reduce": lambda np, one: np.add.reduce(one([1, 2, 3])),
+    "outer": lambda np, one: np.multiply.outer(np.arange(2), one([1, 2])),
+    "out": lambda np, one: np.add(np.arange(2), 1, out=one([0, 0])),
+    "where": lambda np, one: np.add(np.arange(2), one([1, 1]), where=np.array([True, True])),
+    "two": lambda np, one: np.modf(one([1.5, 2.5])),
+    "large": lambda np, one: (np.arange(30_000.0) + one(1.0))[0],
+}
+
+
 def operator(np):
     """An operator that returns arrays of the program's NumPy."""
 
@@ -96,6 +143,8 @@ PROGRAMS |= {
     "not asked": not_asked,
     "table": lambda np: [np.sum(Table(np)), np.roll(Table(np), 1), np.linalg.norm(Table(np))],
     "table, refused": refused,
+    "like, in place": added,
+    **{f"like, {name}": lambda np, act=act: act(np, like(np)) for name, act in LIKE.items()},
     "dense": dense,
     **{name: solved(name) for name in ("gmres", "bicgstab", "lsqr")},
 }

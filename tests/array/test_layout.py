@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 LENGTHS = [1, 2, 3, 4, 1, 3, 0]
+OTHERS = [None, (), (5,), (2, 3), (2, 3, 4), (2, 3, 4, 5)]
 
 
 def drawn(rng, ndim=None):
@@ -62,6 +63,7 @@ ONE = {
     "astype": lambda np, a, r: a.astype(r.choice("dDi"), order=r.choice("CFAK")),
     "array": lambda np, a, r: np.array(a, order=r.choice("CFAK")),
     "zeros_like": lambda np, a, r: np.zeros_like(a),
+    "ones_like": lambda np, a, r: np.ones_like(a, order=r.choice("CFAK"), shape=r.choice(OTHERS)),
     "argmax": lambda np, a, r: np.argmax(a, axis=r.randrange(a.ndim)) if a.size and a.ndim else a,
 }
 TWO = {

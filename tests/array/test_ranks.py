@@ -84,9 +84,12 @@ def test_nothing_is_brought_together(ranks, budget):
     assert done.stdout.endswith("\n0 differences\n") or done.stdout == "0 differences\n"
 
 
+TABLES = ["native_stays", "array_api", "random_on_ranks", "foreign", "members"]
+
+
 @needs_mpi
 @pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize("program", ["native_stays", "array_api", "random_on_ranks", "foreign"])
+@pytest.mark.parametrize("program", TABLES)
 def test_tables(program, ranks):
     """Native names bring nothing together; the array API standard; NumPy's random numbers."""
     done = on_ranks(ranks, str(PROGRAM.parent / f"{program}.py"))

@@ -1,7 +1,7 @@
 //! The class, and what every array says of itself.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use dappled::graph::{Array, Fresh, Own};
 use dappled_kernels::{Scalar, View};
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use super::exclusive::exclusive;
 use super::lending::Item;
 use super::soon::Unfinished;
-use super::{dtypes, scalars};
+use super::{dtypes, scalars, slow};
 
 /// An array in pieces over the ranks, with NumPy's meaning.
 ///
@@ -26,19 +26,44 @@ use super::{dtypes, scalars};
 ///        [0., 5., 0.]])
 #[pyclass(frozen, weakref, name = "ndarray", module = "dappled")]
 pub struct NdArray {
-    value: Value,
+    seen: Seen,
+    /// How many steps along `seen` it is now.
+    now: AtomicUsize,
     /// The array that this one is a view of.
     base: Option<Py<PyAny>>,
     writeable: AtomicBool,
 }
 
+/// What an array is, and what assigning to `shape` or `dtype` makes of it, one after the other: what was
+/// borrowed before stays valid. One that comes back is found again, so that there are few.
+struct Seen {
+    value: Value,
+    next: OnceLock<Box<Seen>>,
+}
+
+impl Seen {
+    fn new(value: Value) -> Self {
+        Self { value, next: OnceLock::new() }
+    }
+}
+
+impl Drop for Seen {
+    /// One by one: each in the one before would need as much of the stack as there are.
+    fn drop(&mut self) {
+        let mut next = self.next.take();
+        while let Some(mut seen) = next {
+            next = seen.next.take();
+        }
+    }
+}
+
 /// Where the elements are.
 pub enum Value {
     /// With us.
-    Ours(Shaped),
+    Ours(First),
     /// With us, as the bytes of items: dtypes that are not native, of an array that is, or may be,
     /// in pieces. Its last axis is the bytes of one item.
-    Items(Shaped, Py<PyArrayDescr>),
+    Items(Array, Py<PyArrayDescr>),
     /// In an array of NumPy's, the same on every rank: dtypes that are not native.
     Held(Py<PyAny>),
 }
@@ -46,19 +71,34 @@ pub enum Value {
 impl Value {
     fn of(array: Array, item: Option<Py<PyArrayDescr>>) -> Self {
         match item {
-            Some(descr) => Value::Items(Shaped::new(array), descr),
-            None => Value::Ours(Shaped::new(array)),
+            Some(descr) => Value::Items(array, descr),
+            None => Value::Ours(First::Ready(array)),
         }
+    }
+
+    fn memory(&self) -> Option<(&Array, Item<'_>)> {
+        match self {
+            Value::Ours(first) => Some((first.array(), None)),
+            Value::Items(array, descr) => Some((array, Some(descr))),
+            Value::Held(_) => None,
+        }
+    }
+
+    /// Are they the same elements of the same memory?
+    fn is(&self, other: &Value) -> bool {
+        let (Some((own, item)), Some((array, other))) = (self.memory(), other.memory()) else {
+            return false;
+        };
+        let same_item = match (item, other) {
+            (Some(item), Some(other)) => item.is(other),
+            (item, other) => item.is_none() && other.is_none(),
+        };
+        same_item && own.shares(array) && own.view() == array.view()
     }
 }
 
-/// An array, and what assigning to `shape` made of it: what was borrowed before stays valid.
-pub struct Shaped {
-    first: First,
-    next: OnceLock<Box<Shaped>>,
-}
-
-enum First {
+/// An array, or what will be one.
+pub enum First {
     Ready(Array),
     /// The result of a small operation, of which nobody needed the array yet.
     Fresh(Fresh),
@@ -66,13 +106,9 @@ enum First {
     Soon(Unfinished),
 }
 
-impl Shaped {
-    fn new(array: Array) -> Self {
-        Self { first: First::Ready(array), next: OnceLock::new() }
-    }
-
+impl First {
     fn array(&self) -> &Array {
-        match &self.first {
+        match self {
             First::Ready(array) => array,
             First::Fresh(fresh) => fresh.array(),
             First::Soon(unfinished) => unfinished.array(),
@@ -81,55 +117,46 @@ impl Shaped {
 
     #[inline]
     fn own(&self) -> Own<'_> {
-        match &self.first {
+        match self {
             First::Ready(array) => Own::Array(array),
             First::Fresh(fresh) => fresh.own(),
             First::Soon(unfinished) => Own::Array(unfinished.array()),
         }
-    }
-
-    fn last(&self) -> &Shaped {
-        let mut last = self;
-        while let Some(next) = last.next.get() {
-            last = next;
-        }
-        last
     }
 }
 
 impl NdArray {
     /// An array that owns its memory.
     pub fn owned(array: Array) -> Self {
-        Self::new(Value::Ours(Shaped::new(array)), None, true)
+        Self::new(Value::Ours(First::Ready(array)), None, true)
     }
 
     /// The result of a small operation.
     pub fn fresh(fresh: Fresh) -> Self {
-        let shaped = Shaped { first: First::Fresh(fresh), next: OnceLock::new() };
-        Self::new(Value::Ours(shaped), None, true)
+        Self::new(Value::Ours(First::Fresh(fresh)), None, true)
     }
 
     /// What is an operand of the next operation, and may never be an array.
     pub fn unfinished(unfinished: Unfinished) -> Self {
-        let shaped = Shaped { first: First::Soon(unfinished), next: OnceLock::new() };
-        Self::new(Value::Ours(shaped), None, true)
+        Self::new(Value::Ours(First::Soon(unfinished)), None, true)
     }
 
     /// What it is put together of, if it was no array when it was made.
     pub fn as_unfinished(&self) -> Option<&Unfinished> {
-        match &self.value {
-            Value::Ours(Shaped { first: First::Soon(unfinished), .. }) => Some(unfinished),
+        match self.value() {
+            Value::Ours(First::Soon(unfinished)) => Some(unfinished),
             _ => None,
         }
     }
 
     fn new(value: Value, base: Option<Py<PyAny>>, writeable: bool) -> Self {
-        Self { value, base, writeable: AtomicBool::new(writeable) }
+        let (now, writeable) = (AtomicUsize::new(0), AtomicBool::new(writeable));
+        Self { seen: Seen::new(value), now, base, writeable }
     }
 
     /// An array of items that owns its memory.
     pub fn items(array: Array, descr: Py<PyArrayDescr>) -> Self {
-        Self::new(Value::Items(Shaped::new(array), descr), None, true)
+        Self::new(Value::Items(array, descr), None, true)
     }
 
     /// An array of NumPy's, as it is.
@@ -169,14 +196,30 @@ impl NdArray {
         Ok(Bound::new(owner.py(), array)?.into_any())
     }
 
+    #[inline]
     pub fn value(&self) -> &Value {
-        &self.value
+        let mut seen = &self.seen;
+        for _ in 0..self.now.load(Ordering::Acquire) {
+            seen = seen.next.get().expect("what was seen once");
+        }
+        &seen.value
+    }
+
+    /// From now on it is this.
+    fn become_value(&self, value: Value) {
+        let (mut seen, mut now, mut value) = (&self.seen, 0, Some(value));
+        while value.as_ref().is_some_and(|value| !seen.value.is(value)) {
+            let fresh = || Box::new(Seen::new(value.take().expect("a value that is new")));
+            seen = seen.next.get_or_init(fresh);
+            now += 1;
+        }
+        self.now.store(now, Ordering::Release);
     }
 
     /// Our array, if the dtype is native.
     pub fn array(&self) -> Option<&Array> {
-        match &self.value {
-            Value::Ours(shaped) => Some(shaped.last().array()),
+        match self.value() {
+            Value::Ours(first) => Some(first.array()),
             _ => None,
         }
     }
@@ -184,8 +227,8 @@ impl NdArray {
     /// The same, or its elements if they are no array yet: what only reads them needs none.
     #[inline]
     pub fn own(&self) -> Option<Own<'_>> {
-        match &self.value {
-            Value::Ours(shaped) => Some(shaped.last().own()),
+        match self.value() {
+            Value::Ours(first) => Some(first.own()),
             _ => None,
         }
     }
@@ -197,11 +240,7 @@ impl NdArray {
 
     /// What is with us, elements or the bytes of items, and the dtype of items.
     pub fn memory(&self) -> Option<(&Array, Item<'_>)> {
-        match &self.value {
-            Value::Ours(shaped) => Some((shaped.last().array(), None)),
-            Value::Items(shaped, descr) => Some((shaped.last().array(), Some(descr))),
-            Value::Held(_) => None,
-        }
+        self.value().memory()
     }
 
     /// Our array; callers have sent what is held elsewhere.
@@ -211,17 +250,17 @@ impl NdArray {
 
     /// The array that NumPy holds.
     pub fn held_array<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyAny>> {
-        match &self.value {
+        match self.value() {
             Value::Held(array) => Ok(array.bind(py)),
             _ => Err(PyTypeError::new_err("an array that NumPy does not hold")),
         }
     }
 
     /// From now on, the same memory is seen so.
-    pub fn reshape_in_place(&self, view: View) {
-        if let Value::Ours(shaped) | Value::Items(shaped, _) = &self.value {
-            let last = shaped.last();
-            let _ = last.next.set(Box::new(Shaped::new(last.array().with_view(view))));
+    pub fn reshape_in_place(&self, py: Python<'_>, view: View) {
+        if let Some((array, item)) = self.memory() {
+            let item = item.map(|descr| descr.clone_ref(py));
+            self.become_value(Value::of(array.with_view(view), item));
         }
     }
 
@@ -251,11 +290,25 @@ impl NdArray {
     /// The type of the elements, NumPy's.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match &self.value {
-            Value::Ours(shaped) => dtypes::to_numpy(py, shaped.last().own().dtype()),
+        match self.value() {
+            Value::Ours(first) => dtypes::to_numpy(py, first.own().dtype()),
             Value::Items(_, descr) => Ok(descr.bind(py).clone().into_any()),
             Value::Held(array) => array.bind(py).getattr("dtype"),
         }
+    }
+
+    #[setter]
+    fn set_dtype<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<()> {
+        slow::function(slf.py(), "set_dtype")?.call1((slf, dtype)).map(drop)
+    }
+
+    /// From now on it is what another is: a view of the same memory.
+    fn _become(&self, py: Python<'_>, other: &NdArray) {
+        self.become_value(match other.value() {
+            Value::Held(array) => Value::Held(array.clone_ref(py)),
+            Value::Items(array, descr) => Value::Items(array.clone(), descr.clone_ref(py)),
+            Value::Ours(first) => Value::Ours(First::Ready(first.array().clone())),
+        });
     }
 
     /// The array whose memory this is a view of; None if it is its own.
@@ -272,7 +325,7 @@ impl NdArray {
 
     #[setter(_writeable)]
     fn set_writeable(&self, py: Python<'_>, writeable: bool) -> PyResult<()> {
-        if let Value::Held(array) = &self.value {
+        if let Value::Held(array) = self.value() {
             array.bind(py).call_method1("setflags", (writeable,))?;
         }
         self.writeable.store(writeable, Ordering::Relaxed);
@@ -288,13 +341,13 @@ impl NdArray {
     /// Is it one of items, whose dtype is none of ours, and which is with us?
     #[getter]
     fn _items(&self) -> bool {
-        matches!(self.value, Value::Items(..))
+        matches!(self.value(), Value::Items(..))
     }
 
     /// Is it an array that NumPy holds, its dtype being none of ours?
     #[getter]
     fn _held(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        match &self.value {
+        match self.value() {
             Value::Held(array) => Some(array.clone_ref(py)),
             _ => None,
         }

@@ -149,27 +149,45 @@ fn lengths(shape: &[i64]) -> PyResult<Vec<usize>> {
     lengths.map_err(|_| PyValueError::new_err("negative dimensions are not allowed"))
 }
 
+/// As many axes as an array of NumPy's may have.
+pub const MOST_AXES: usize = 64;
+
 /// One int, or a sequence of them.
 pub fn axes_argument(object: &Bound<'_, PyAny>) -> PyResult<Axes<i64>> {
     if let Ok(tuple) = object.cast_exact::<PyTuple>() {
-        return tuple.iter_borrowed().map(|item| as_int(&item)).collect();
+        return within(tuple.iter_borrowed().map(|item| as_int(&item)).collect::<PyResult<_>>()?);
     }
     let is_sequence = object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>();
     if !is_sequence && let Ok(number) = as_int(object) {
         return Ok([number].into_iter().collect());
     }
     let not_ints = |_| {
-        let class = object.get_type().name().map_or("object".to_string(), |name| name.to_string());
+        let shown = object.repr().map_or("object".to_string(), |text| text.to_string());
         PyTypeError::new_err(format!(
-            "expected a sequence of integers or a single integer, got '{class}'"
+            "expected a sequence of integers or a single integer, got '{shown}'"
         ))
     };
-    object.try_iter().map_err(not_ints)?.map(|item| as_int(&item?)).collect()
+    within(
+        object.try_iter().map_err(not_ints)?.map(|item| as_int(&item?)).collect::<PyResult<_>>()?,
+    )
+}
+
+/// As many as NumPy's arrays may have axes.
+fn within(axes: Axes<i64>) -> PyResult<Axes<i64>> {
+    match axes.len() {
+        0..=MOST_AXES => Ok(axes),
+        found => Err(PyValueError::new_err(format!(
+            "maximum supported dimension for an ndarray is currently {MOST_AXES}, found {found}"
+        ))),
+    }
 }
 
 fn as_int(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     if object.is_instance_of::<pyo3::types::PyFloat>() {
         return Err(PyTypeError::new_err("'float' object cannot be interpreted as an integer"));
+    }
+    if object.is_instance_of::<pyo3::types::PyBool>() {
+        return Err(PyTypeError::new_err("an integer is required"));
     }
     object.extract()
 }

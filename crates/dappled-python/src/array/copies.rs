@@ -15,6 +15,17 @@ use super::shapes::{owned, reversed};
 use super::ufunc::asked;
 use super::{dtypes, scalars, slow};
 
+/// What Python takes for true or not: 0 and 1, as many programs say it.
+struct Truth(bool);
+
+impl FromPyObject<'_, '_> for Truth {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        object.is_truthy().map(Truth)
+    }
+}
+
 /// A copy whose axes lie in this order in memory.
 fn copied_in(py: Python<'_>, array: &Array, order: &[usize]) -> PyResult<Array> {
     if order.is_sorted() {
@@ -58,22 +69,22 @@ impl NdArray {
     }
 
     /// A copy in another dtype; its values are computed when they are needed.
-    #[pyo3(signature = (dtype, order='K', casting="unsafe", subok=true, copy=true))]
+    #[pyo3(signature = (dtype, order='K', casting="unsafe", subok=Truth(true), copy=Truth(true)))]
     fn astype<'py>(
         slf: &Bound<'py, Self>,
         dtype: &Bound<'py, PyAny>,
         order: char,
         casting: &str,
-        subok: bool,
-        copy: bool,
+        subok: Truth,
+        copy: Truth,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let by_numpy = || -> PyResult<Bound<'py, PyAny>> {
             let options = PyDict::new(py);
             options.set_item("order", order)?;
             options.set_item("casting", casting)?;
-            options.set_item("subok", subok)?;
-            options.set_item("copy", copy)?;
+            options.set_item("subok", subok.0)?;
+            options.set_item("copy", copy.0)?;
             slow::function(py, "method")?.call1((slf, "astype", (dtype,), options))
         };
         let (Some(array), Some(to)) = (slf.get().array(), dtypes::from_any(dtype)?) else {
@@ -95,7 +106,7 @@ impl NdArray {
         if to == array.dtype() {
             let same_order =
                 view::permuted(array.view(), &wanted).is_contiguous() || matches!(order, 'K' | 'k');
-            return match !copy && same_order {
+            return match !copy.0 && same_order {
                 true => Ok(slf.clone().into_any()),
                 false => owned(py, copied_in(py, array, &wanted)?),
             };
@@ -116,7 +127,13 @@ impl NdArray {
     /// Writes one value everywhere.
     fn fill<'py>(slf: &Bound<'py, Self>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         slf.get().check_writeable()?;
-        slf.as_any().set_item(PyEllipsis::get(slf.py()), value)
+        match slf.get().held_array(slf.py()) {
+            // Of objects any one is one, a list too.
+            Ok(held) if !value.is_instance_of::<NdArray>() => {
+                held.call_method1(intern!(slf.py(), "fill"), (value,)).map(drop)
+            }
+            _ => slf.as_any().set_item(PyEllipsis::get(slf.py()), value),
+        }
     }
 
     /// One element as Python's number.

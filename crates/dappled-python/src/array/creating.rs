@@ -8,7 +8,7 @@ use pyo3::types::{PyFloat, PyInt, PyList, PyTuple};
 
 use super::call::{Call, is_number, unless_none};
 use super::class::NdArray;
-use super::conversion::wrap;
+use super::conversion::{MOST_AXES, wrap};
 use super::copies::copied;
 use super::given::{Argument, is_generic};
 use super::session::session;
@@ -302,7 +302,7 @@ fn plain_shape<'py>(object: &Bound<'py, PyAny>) -> Option<Shape<'py>> {
         all.checked_mul((length as u64).max(1)).filter(|&all| all <= MOST)
     };
     lengths.iter().try_fold(1, bounded)?;
-    Some(Shape { lengths, py: object.py() })
+    (lengths.len() <= MOST_AXES).then_some(Shape { lengths, py: object.py() })
 }
 
 fn plain_length(object: &Bound<'_, PyAny>) -> Option<usize> {

@@ -77,7 +77,7 @@ impl NdArray {
                  with the desired shape.",
             )
         })?;
-        self.reshape_in_place(reshaped);
+        self.reshape_in_place(py, reshaped);
         Ok(())
     }
 

@@ -4,13 +4,14 @@ use dappled::graph::{Array, Operand, quick_take};
 use dappled::protocol::slice::Item;
 use dappled::view::{Indexed, indexed};
 use dappled_kernels::{Casting, DType, Kind, Scalar, View, Weak, can_cast};
-use pyo3::exceptions::PyOverflowError;
+use pyo3::exceptions::{PyIndexError, PyOverflowError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 use smallvec::SmallVec;
 
 use super::class::{NdArray, element};
+use super::conversion::MOST_AXES;
 use super::creating::fresh;
 use super::exclusive::{exclusive, quickly};
 use super::given::{Argument, argument};
@@ -85,7 +86,14 @@ fn distance(view: &View, axis: usize, item: &Bound<'_, PyAny>) -> Option<isize> 
 }
 
 fn selected(array: &Array, items: &[Item]) -> PyResult<Indexed> {
-    indexed(array.view(), items).map_err(|error| dappled::graph::GraphError::from(error).raise())
+    let found = indexed(array.view(), items)
+        .map_err(|error| dappled::graph::GraphError::from(error).raise())?;
+    match found.view.shape.len() {
+        0..=MOST_AXES => Ok(found),
+        axes => Err(PyIndexError::new_err(format!(
+            "number of dimensions must be within [0, {MOST_AXES}], indexing result would have {axes}"
+        ))),
+    }
 }
 
 /// May a value be written into this dtype here? What may raise or warn is NumPy's to do.

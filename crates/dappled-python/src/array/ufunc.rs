@@ -425,6 +425,15 @@ impl Ufunc {
         self.numpy.bind(py).getattr(name)
     }
 
+    /// As NumPy's own, which objects with a say in ufuncs are given: a table of ufuncs has it by either.
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
+        slf.is(other) || other.is(&slf.get().numpy)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.numpy.bind(py).hash()
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         self.numpy.bind(py).repr()?.extract()
     }

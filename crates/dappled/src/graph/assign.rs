@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::{DType, Element, Scalar, View};
+use dappled_kernels::{DType, Element, Scalar, View, is_injective};
 
 use super::evaluate::{gathered, laid_out, value, write};
 use super::items::in_bytes;
@@ -18,7 +18,11 @@ impl Array {
     /// Writes a value over this array or view, as `a[...] = value` does, cast to its dtype. Who was
     /// asked before still reads what was there then.
     pub fn assign<'a>(&self, value: impl Into<Operand<'a>>) -> Result<(), GraphError> {
-        let arg = match value.into() {
+        let value = value.into();
+        if !is_injective(self.view()) && !self.view().is_empty() {
+            return self.assign_in_turn(value);
+        }
+        let arg = match value {
             Operand::Scalar(value) => {
                 let value = value.cast(self.dtype());
                 if self.view().len() == 1 && self.write_ready(self.view().offset, value) {
@@ -192,7 +196,7 @@ fn repeated(view: &View) -> Option<usize> {
 
 /// A value's view, repeated to the target's shape. Leading axes of length 1 are dropped, as in
 /// NumPy.
-fn fitted(value: &Array, shape: &[usize]) -> Result<View, GraphError> {
+pub(super) fn fitted(value: &Array, shape: &[usize]) -> Result<View, GraphError> {
     let mut view = value.view().clone();
     while view.shape.len() > shape.len() && view.shape[0] == 1 {
         view.shape.remove(0);

@@ -25,6 +25,7 @@
 //! evaluate, spread  runs it: on memory that is whole; on pieces, by a plan
 //! notice            what operations signalled
 //! across, reshape   views that do not follow the axes of what is in pieces; other shapes
+//! in_turn           writes over windows that overlap
 //! items             elements as their bytes
 //! place, explain    where it lies; what would be done; foretell: on ranks that do not run
 //! padding           copies of what other ranks own
@@ -49,6 +50,7 @@ mod fold;
 mod foretell;
 mod fresh;
 mod fuse;
+mod in_turn;
 mod items;
 mod later;
 mod layout;
