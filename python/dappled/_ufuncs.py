@@ -15,6 +15,7 @@ import numpy
 from dappled._array import core, few, is_native, ufuncs
 from dappled._creation import asarray
 from dappled._crossing import Crossing
+from dappled._fallback import are_kept, shadow
 from dappled._folding import accumulated, reduced
 from dappled._foreign import takes_part
 from dappled._indexing import at
@@ -142,8 +143,11 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
         return found
     if "where" in kwargs and core.ranks() > 1:
         _check_where(function, method, args, kwargs)
-    crossing = Crossing(function.__name__)
     written = range(function.nin, len(args)) if method == "__call__" else _WRITTEN.get(method, ())
+    placed = [value for place, value in enumerate(args) if place in written]
+    if core.ranks() > 1 and are_kept((*placed, *_outs(kwargs))):
+        called_by_user(getattr(function, method), *shadow(args), **shadow(kwargs))
+    crossing = Crossing(function.__name__)
     over = [crossing.over(value, place in written) for place, value in enumerate(args)]
     named = {name: crossing.over(value, name == "out") for name, value in kwargs.items()}
     result = called_by_user(getattr(function, method), *over, **named)
@@ -151,12 +155,18 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     return crossing.back(result)
 
 
+def _outs(kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """What `out=` names."""
+    out = kwargs.get("out")
+    return out if isinstance(out, tuple) else (out,)
+
+
 def _check_where(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """NumPy's error of a mask that does not fit, asked of arrays without memory."""
-    where, out = kwargs["where"], kwargs.get("out")
+    where = kwargs["where"]
     if not hasattr(where, "shape") or method not in ("__call__", "reduce"):
         return
-    given = [*args, *(out if isinstance(out, tuple) else (out,))]
+    given = [*args, *_outs(kwargs)]
     shapes = [numpy.shape(value) for value in given if value is not None]
     try:
         shape = numpy.broadcast_shapes(where.shape, *shapes)
