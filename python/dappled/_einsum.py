@@ -37,7 +37,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if len(labels) != len(arrays) or any(map(_is_short, arrays, labels)):
         return NotImplemented
     sizes: dict[str, int] = {}
-    written, given = f"{subscripts}->{result}", arrays
+    written, seen_in = f"{subscripts}->{result}", arrays
     for label, size in (pair for one in zip(labels, arrays, strict=True) for pair in _pairs(*one)):
         sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
     seen = [_unrepeated(one, names, sizes) for names, one in zip(labels, arrays, strict=True)]
@@ -55,17 +55,17 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
             made = _of_one(arrays[0], labels[0], result)
         else:
             made = _of_many(arrays, labels, result, sizes)
-        is_view = len(given) == 1 and set(result) == set(subscripts)
+        is_view = len(seen_in) == 1 and set(result) == set(subscripts)
         if out is not None or is_view or not isinstance(made, ndarray):
             return into(made, out, casts=True)
-        return laid(made, _axes(written, given, order, optimize))
+        return laid(made, _axes(written, seen_in, order, optimize))
 
 
 # Where a result may lie: as it comes, or as is asked for.
 _ORDERS = ("K", "C", "F", "A")
 
 
-def _axes(subscripts: str, arrays: list[Any], order: str, optimize: Any) -> list[int]:
+def _axes(subscripts: str, arrays: list[Any], order: Any, optimize: Any) -> list[int]:
     """The axes of a result as they lie in memory: NumPy finds them for few elements that lie as
     these do.
     """

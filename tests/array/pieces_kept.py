@@ -1,4 +1,4 @@
-"""Arrays in pieces that may only be read: NumPy's error, with nothing brought together."""
+"""What NumPy refuses whatever the values: its error, with nothing brought together."""
 
 from pieces_values import MANY, raised
 
@@ -42,4 +42,28 @@ WRITES = {
     "fill diagonal": lambda np, b: np.fill_diagonal(b, 1),
     "numbers": lambda np, b: np.nan_to_num(b, copy=False),
 }
+# Shapes that do not fit.
+SHAPES = {
+    "update": lambda np, a: a[0].__iadd__(a),
+    "out": lambda np, a: np.add(a, 1, out=a[0]),
+    "out by place": lambda np, a: np.add(a, a, a[:3]),
+    "out of two": lambda np, a: np.divmod(a, 3, out=(a, a[0])),
+    "dates": lambda np, a: np.add(a.view("M8[s]"), a[:3].view("m8[s]")),
+    "dates out": lambda np, a: np.negative(a.view("m8[s]"), out=a[0].view("m8[s]")),
+    "where": lambda np, a: np.add(a, 1, out=a, where=a[:3] > 3),
+    "concatenate": lambda np, a: np.concatenate([a, a[0]]),
+    "concatenate lengths": lambda np, a: np.concatenate([a, a.T], 1),
+    "concatenate axis": lambda np, a: np.concatenate([a, a], 2),
+    "broadcast_to": lambda np, a: np.broadcast_to(a, (2, 2)),
+    "broadcast_to less": lambda np, a: np.broadcast_to(a, (-1, 60, 42)),
+    "item": lambda np, a: a.item(),
+    "item of words": lambda np, a: a.astype("U5").item(),
+}
+
+
+def misshapen(act):
+    return lambda np, a: raised(lambda: act(np, a))
+
+
 KEPT = {f"kept {name}": kept(act) for name, act in WRITES.items()}
+KEPT |= {f"shape {name}": misshapen(act) for name, act in SHAPES.items()}
