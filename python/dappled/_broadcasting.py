@@ -9,7 +9,9 @@ from numpy.lib.stride_tricks import as_strided
 
 from dappled._array import core, ndarray
 from dappled._creation import asarray
+from dappled._fallback import shadow
 from dappled._native import native
+from dappled._piecewise import in_pieces
 from dappled._views import viewed
 
 
@@ -42,6 +44,8 @@ def broadcast_to(array: Any, shape: Any, subok: Any = False) -> Any:
     if array._items:
         return viewed(numpy.broadcast_to, array, shape)
     found = array._broadcast_to(shape) if all(length >= 0 for length in shape) else None
+    if found is None and in_pieces(array):
+        return numpy.broadcast_to(shadow(array), shape)  # which NumPy refuses
     return NotImplemented if found is None else found
 
 

@@ -13,6 +13,7 @@ from dappled._fallback import shadow
 from dappled._line import called_by_user
 from dappled._matmul import matmul
 from dappled._native import native
+from dappled._order import by_stride, laid, lying_as
 from dappled._piecewise import in_pieces
 from dappled._products import ours
 
@@ -22,7 +23,7 @@ _parse: Any = import_module("numpy._core.einsumfunc")._parse_einsum_input
 @native(numpy.einsum)
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
     order = kwargs.pop("order", "K")
-    if not kwargs.keys() <= {"casting", "dtype"} or len(operands) < 2 or order != "K":
+    if not kwargs.keys() <= {"casting", "dtype"} or len(operands) < 2 or order not in _ORDERS:
         return NotImplemented
     by_lists = type(operands[0]) is not str
     given = operands[: len(operands) // 2 * 2 : 2] if by_lists else operands[1:]
@@ -36,6 +37,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if len(labels) != len(arrays) or any(map(_is_short, arrays, labels)):
         return NotImplemented
     sizes: dict[str, int] = {}
+    written, seen_in = f"{subscripts}->{result}", arrays
     for label, size in (pair for one in zip(labels, arrays, strict=True) for pair in _pairs(*one)):
         sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
     seen = [_unrepeated(one, names, sizes) for names, one in zip(labels, arrays, strict=True)]
@@ -53,7 +55,24 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
             made = _of_one(arrays[0], labels[0], result)
         else:
             made = _of_many(arrays, labels, result, sizes)
-        return into(made, out, casts=True)
+        is_view = len(seen_in) == 1 and set(result) == set(subscripts)
+        if out is not None or is_view or not isinstance(made, ndarray):
+            return into(made, out, casts=True)
+        return laid(made, _axes(written, seen_in, order, optimize))
+
+
+# Where a result may lie: as it comes, or as is asked for.
+_ORDERS = ("K", "C", "F", "A")
+
+
+def _axes(subscripts: str, arrays: list[Any], order: Any, optimize: Any) -> list[int]:
+    """The axes of a result as they lie in memory: NumPy finds them for few elements that lie as
+    these do.
+    """
+    if optimize:  # two at a time, as their lengths say
+        optimize, _ = numpy.einsum_path(subscripts, *shadow(arrays), optimize=optimize)
+    few = map(lying_as, arrays)
+    return by_stride(numpy.einsum(subscripts, *few, order=order, optimize=optimize))
 
 
 def _asked(
@@ -176,7 +195,7 @@ def _of_two(arrays: list[Any], labels: list[str], result: str, sizes: dict[str, 
     if made is NotImplemented:
         return NotImplemented
     order = batch + rows + columns
-    found = made.reshape([sizes[label] for label in order], copy=True)
+    found = made.reshape([sizes[label] for label in order])
     return found.transpose([order.index(label) for label in result]) if result else found[()]
 
 

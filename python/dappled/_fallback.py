@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
@@ -39,6 +39,11 @@ def gathered(function: Function, module: str = "dappled") -> Function:
         return module == "dappled.linalg" and core.ranks() > 1 and any(map(in_pieces, args))
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if core.ranks() > 1 and are_kept(crosses.written(args, kwargs)):
+            crossed(*shadow((args, kwargs)))
+        return crossed(args, kwargs)
+
+    def crossed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         crossing = Crossing(label, crosses.views)
         over = crosses.args(crossing, args)
         act = functools.partial(by_first, called_by_user) if is_shared(args) else called_by_user
@@ -47,6 +52,13 @@ def gathered(function: Function, module: str = "dappled") -> Function:
         return crossing.back(result)
 
     return dressed(call, function, module, GATHERED)
+
+
+def are_kept(written: Iterable[Any]) -> bool:
+    """Whether one of those that are to be written is in pieces, and may only be read. NumPy refuses
+    that whatever the values, so that it is asked with shadows, before anything is gathered.
+    """
+    return any(in_pieces(one) and not one._writeable for one in written)
 
 
 def described(function: Function, module: str = "dappled") -> Function:
@@ -128,6 +140,11 @@ class _Crossings:
 
     def kwargs(self, crossing: Crossing, kwargs: dict[str, Any]) -> dict[str, Any]:
         return {name: self._over(crossing, value, name) for name, value in kwargs.items()}
+
+    def written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The arguments that are written."""
+        named = [*zip(self._parameters, args, strict=False), *kwargs.items()]
+        return [value for name, value in named if name in self._written]
 
     def _over(self, crossing: Crossing, value: Any, name: str | None) -> Any:
         if name == "overwrite_input":  # leave to write what is lent to be read

@@ -12,7 +12,7 @@ import numpy
 from dappled._array import core, ndarray
 from dappled._creation import asarray
 from dappled._crossing import Crossing, Proxy
-from dappled._fallback import shadow
+from dappled._fallback import are_kept, shadow
 from dappled._piecewise import in_pieces
 from dappled._tables import COMPUTED
 from dappled._taking import nonzero
@@ -158,6 +158,8 @@ class flatiter(Proxy):  # the name is NumPy's
             and self.base._writeable
         ):
             return write(self.base, plain, value)
+        if are_kept([self.base]):
+            shadow(self.base).flat[shadow(key)] = shadow(value)
         crossing = Crossing("flatiter.__setitem__")
         crossing.over(self.base, written=True).flat[crossing.over(key)] = crossing.over(value)
         crossing.write_back()
@@ -181,6 +183,8 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 def _assign(array: Any, value: Any) -> None:
     if in_pieces(array) and array._writeable and numpy.size(value):
         return write(array, slice(None), value)
+    if are_kept([array]):
+        shadow(array).flat = shadow(value)
     crossing = Crossing("ndarray.flat")
     crossing.over(array, written=True).flat = crossing.over(value)
     crossing.write_back()

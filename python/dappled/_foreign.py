@@ -96,6 +96,14 @@ def is_for_library(level: int = 1) -> bool:
     return _is_library(_asking(sys._getframe(level)))
 
 
+def is_for_masked(level: int = 1) -> bool:
+    """Whether a masked array is made of what is asked for."""
+    frame = sys._getframe(level)
+    while frame.f_back and _package(frame) == "dappled":
+        frame = frame.f_back
+    return frame.f_globals.get("__name__") == "numpy.ma.core" and frame.f_code.co_name == "__new__"
+
+
 def library_frame() -> Any:
     """The function of such a library that a program called, on the way to who asks; or None."""
     found, frame = None, _asking(sys._getframe(1))

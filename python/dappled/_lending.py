@@ -2,8 +2,9 @@
 
 To write into what a library was given (SciPy's `output=`) is to write into the array, and a copy
 would lose it. So a library may write its copy, and what it has written goes into the array when the
-function that the program called returns, or when nobody holds the copy any more. All others may
-read theirs only: NumPy then says so, where it would be lost.
+function that the program called returns, or when nobody holds the copy any more. A masked array
+has its copy for itself. All others may read theirs only: NumPy then says so, where it would be
+lost.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy
 
-from dappled._foreign import library_frame
+from dappled._foreign import is_for_masked, library_frame
 
 # No name of a variable: nobody but us finds it among those of a function.
 _HERE = "lent by dappled"
@@ -22,6 +23,8 @@ _HERE = "lent by dappled"
 
 def lent(array: Any, values: Any) -> Any:
     """The values of an array in pieces, brought together, for who asks for them as NumPy's."""
+    if is_for_masked():
+        return values
     frame = library_frame()
     if frame is None or not array._writeable or not values.size:
         values.flags.writeable = False

@@ -63,8 +63,18 @@ def by_stride(array: Any, first: int = 0) -> list[int]:
 
 
 def laid(made: Any, axes: list[int]) -> Any:
-    """An array whose axes lie in memory in this order: a copy, if they do not."""
-    return made if axes == sorted(axes) else turned(made.transpose(axes).copy(), axes)
+    """An array of its own whose axes lie in memory in this order: a copy, if it is not."""
+    if made.base is None and by_stride(made) == axes:
+        return made
+    return turned(made.transpose(axes).copy(), axes)
+
+
+def lying_as(array: Any) -> Any:
+    """Two elements along each axis, in memory as those of an array."""
+    lengths, axes = [min(length, 2) for length in array.shape], by_stride(array)
+    there = [lengths[axis] if array.strides[axis] else 1 for axis in axes]
+    back = sorted(range(array.ndim), key=axes.__getitem__)
+    return numpy.broadcast_to(numpy.zeros(there, array.dtype).transpose(back), lengths)
 
 
 def _few(array: Any) -> Any:

@@ -58,9 +58,24 @@ def _along(a: Any, axis: Any) -> int | None:
     return range(a.ndim)[operator.index(axis)]
 
 
-def _is_plain(kind: Any, order: Any, stable: Any) -> bool:
+def _is_plain(kind: Any, stable: Any) -> bool:
     known = kind is None or kind in ("quicksort", "heapsort", *_STABLE)
-    return known and order is None and (stable is None or (kind is None and type(stable) is bool))
+    return known and (stable is None or (kind is None and type(stable) is bool))
+
+
+def _by_fields(a: Any, order: Any) -> Any:
+    """Structures in pieces seen with those fields first by which they are put in order; None where
+    NumPy is to do it.
+    """
+    if order is None:
+        return a
+    if not _is_spread(a) or not a.dtype.names:
+        return None
+    one = numpy.zeros(1, a.dtype)
+    numpy.sort(one, order=order)  # which NumPy may refuse
+    first = [order] if isinstance(order, str) else list(order)
+    names = [*first, *(name for name in a.dtype.names if name not in first)]
+    return a.view(one[names].dtype)
 
 
 def _row_and_axis(a: Any, axis: Any) -> tuple[Any, int | None]:
@@ -100,9 +115,22 @@ def _refused(function: Any, a: Any, **options: Any) -> Any:
     return NotImplemented
 
 
+def _arranged(
+    arrange: Callable[..., Any], a: Any, axis: Any, kind: Any, order: Any, stable: Any = None
+) -> Any:
+    """What is `_sorted`, or `_argsorted`, by the fields that are named."""
+    seen = _by_fields(a, order)
+    if seen is None or not _is_plain(kind, stable):
+        return NotImplemented
+    made = arrange(seen, axis, kind, stable)
+    if made is NotImplemented or seen is a or arrange is not _sorted:
+        return made
+    return made.view(a.dtype)
+
+
 @native(numpy.sort)
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
-    made = _sorted(a, axis, kind, stable) if _is_plain(kind, order, stable) else NotImplemented
+    made = _arranged(_sorted, a, axis, kind, order, stable)
     if made is not NotImplemented:
         return made
     return _refused(numpy.sort, a, axis=axis, kind=kind, order=order, stable=stable)
@@ -113,8 +141,9 @@ def _sort(
 ) -> Any:
     if not self._writeable:
         return NotImplemented
-    plain = axis is not None and _is_plain(kind, order, stable)
-    made = _sorted(self, axis, kind, stable) if plain else NotImplemented
+    made = NotImplemented
+    if axis is not None:
+        made = _arranged(_sorted, self, axis, kind, order, stable)
     if made is NotImplemented:
         options = {"axis": axis, "kind": kind, "order": order, "stable": stable}
         return _refused(numpy.ndarray.sort, self, **options)
@@ -251,7 +280,7 @@ def _sorted_and_merged(piece: Any, first: int, length: int) -> Any:
 def _argsort(
     a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
 ) -> Any:
-    made = _argsorted(a, axis, kind, stable) if _is_plain(kind, order, stable) else NotImplemented
+    made = _arranged(_argsorted, a, axis, kind, order, stable)
     if made is not NotImplemented:
         return made
     return _refused(numpy.argsort, a, axis=axis, kind=kind, order=order, stable=stable)
@@ -279,14 +308,16 @@ def partition(
 
 def _parted(function: Any, a: Any, kth: Any, axis: Any, kind: Any, order: Any) -> Any:
     """By sorting where in pieces, lines of one process on threads; NotImplemented for the rest."""
-    if not isinstance(a, ndarray) or order is not None or kind != "introselect":
+    if not isinstance(a, ndarray) or kind != "introselect":
         return NotImplemented
     several = a.ndim > 1 and axis is not None and is_large(a)
     if not (_is_spread(a) or several) or not _has_ranks(a, kth, axis):
         return NotImplemented
     by_values = function is numpy.partition
     if core.ranks() > 1:
-        return (_sorted if by_values else _argsorted)(a, axis, None, None)
+        return _arranged(_sorted if by_values else _argsorted, a, axis, None, order)
+    if order is not None:
+        return NotImplemented
     which, at = numpy.asarray(kth), range(a.ndim)[operator.index(axis)]
     if by_values:
         return _as_it_lies(a, at, lambda part, at: function(part, which, at))

@@ -7,7 +7,7 @@ dtypes, the methods; and NumPy's own ufuncs that were called with an array of ou
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
@@ -15,6 +15,7 @@ import numpy
 from dappled._array import core, few, is_native, ufuncs
 from dappled._creation import asarray
 from dappled._crossing import Crossing
+from dappled._fallback import are_kept, shadow
 from dappled._folding import accumulated, reduced
 from dappled._foreign import has_say, takes_part
 from dappled._indexing import at
@@ -150,10 +151,13 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     found = _on_pieces(function, method, args, kwargs)
     if found is not NotImplemented:
         return found
-    if "where" in kwargs and core.ranks() > 1:
-        _check_where(function, method, args, kwargs)
-    crossing = Crossing(function.__name__)
+    if core.ranks() > 1:
+        _check_shapes(function, method, args, kwargs)
     written = range(function.nin, len(args)) if method == "__call__" else _WRITTEN.get(method, ())
+    placed = [value for place, value in enumerate(args) if place in written]
+    if core.ranks() > 1 and are_kept((*placed, *_outs(kwargs))):
+        called_by_user(getattr(function, method), *shadow(args), **shadow(kwargs))
+    crossing = Crossing(function.__name__)
     over = [crossing.over(value, place in written) for place, value in enumerate(args)]
     named = {name: crossing.over(value, name == "out") for name, value in kwargs.items()}
     result = called_by_user(getattr(function, method), *over, **named)
@@ -161,21 +165,42 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     return crossing.back(result)
 
 
-def _check_where(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """NumPy's error of a mask that does not fit, asked of arrays without memory."""
-    where, out = kwargs["where"], kwargs.get("out")
-    if not hasattr(where, "shape") or method not in ("__call__", "reduce"):
+def _outs(kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """What `out=` names."""
+    out = kwargs.get("out")
+    return out if isinstance(out, tuple) else (out,)
+
+
+def _check_shapes(
+    function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """NumPy's error of shapes that do not fit, or of a mask, asked of arrays without memory."""
+    where: Any = kwargs.get("where")
+    mask = [where] if hasattr(where, "shape") else []
+    outs = [one for one in (*args[function.nin :], *_outs(kwargs)) if hasattr(one, "shape")]
+    given = [*args[: function.nin], *outs, *mask]
+    known = method == "__call__" or (method == "reduce" and mask)
+    known = known and any(map(in_pieces, given)) and all(map(_has_shape, given))
+    if not known or function.signature is not None:
         return
-    given = [*args, *(out if isinstance(out, tuple) else (out,))]
-    shapes = [numpy.shape(value) for value in given if value is not None]
-    try:
-        shape = numpy.broadcast_shapes(where.shape, *shapes)
-        fits = method == "__call__" or shape == shapes[0]
-    except ValueError:
-        fits = False
-    if not fits or where.dtype != bool:
+    fit = _are_shaped(given, outs if method == "__call__" else args[:1])
+    if not fit or any(one.dtype != bool for one in mask):
         shadows = {name: _shadow(value) for name, value in kwargs.items()}
         called_by_user(getattr(function, method), *map(_shadow, args), **shadows)
+
+
+def _has_shape(value: Any) -> bool:
+    """Whether the shape of a value is known without making an array of it."""
+    return isinstance(value, int | float | complex | numpy.generic | numpy.ndarray | core.ndarray)
+
+
+def _are_shaped(values: list[Any], whole: Iterable[Any]) -> bool:
+    """Whether values are repeated to one shape, which some have already."""
+    try:
+        shape = numpy.broadcast_shapes(*map(numpy.shape, values))
+    except ValueError:
+        return False
+    return all(numpy.shape(one) == shape for one in whole)
 
 
 def _shadow(value: Any) -> Any:

@@ -1,5 +1,7 @@
 """What is new on several ranks: orders of axes, of what is drawn, of bins; and views of whole."""
 
+import itertools
+
 import dappled as np
 import numpy
 from features_common import ITEMS, VALUES
@@ -31,6 +33,34 @@ def test_what_einsum_shows_can_be_written():
         np.einsum("ij->ji", a)[0] = 7
         assert a.tolist() == [[7, 1, 1, 1], [7, 5, 1, 1], [7, 1, 5, 1], [7, 1, 1, 5]]
         assert type(np.einsum("...->...", a[1:2, 1].sum(keepdims=True)[0])) is numpy.float64
+
+
+SUMS = [
+    *("ij,kj->ik", "ij,jk->ik", "ij,kj->ki", "ij,kj->ijk", "ij,ij->ij", "ij,kl->ijkl"),
+    *("ij,ik->kj", "ij,j->ij", "ij,i->ji", "ij,kj->kij", "ij,jk,kl->li", "ijk->kj", "jik->ij"),
+]
+
+
+def _in_orders(subscripts):
+    """Operands for subscripts, each in rows and in columns."""
+    names = subscripts.partition("->")[0].split(",")
+    shapes = [["ijkl".index(label) + 3 for label in one] for one in names]
+    given = [numpy.arange(numpy.prod(shape), dtype=float).reshape(shape) for shape in shapes]
+    for orders in itertools.product("CF", repeat=len(given)):
+        yield [values.copy(order) for values, order in zip(given, orders, strict=True)]
+
+
+def test_what_einsum_makes_lies_in_memory_as_numpys():
+    options = {}, {"order": "C"}, {"order": "F"}, {"optimize": True}
+    every = [(one, given) for one in SUMS for given in _in_orders(one)]
+    for (subscripts, given), named in itertools.product(every, options):
+        expected = numpy.einsum(subscripts, *given, **named)
+        ours = [np.asarray(values) for values in given]
+        for operands in (ours, [given[0], *ours[1:]], [*ours[:-1], given[-1]]):  # or one whole
+            if any(isinstance(one, np.ndarray) for one in operands):
+                found = np.einsum(subscripts, *operands, **named)
+                assert found.strides == expected.strides, (subscripts, named)
+                assert found.tolist() == expected.tolist()
 
 
 def test_nothing_is_drawn_to_order_nothing():

@@ -184,3 +184,14 @@ def test_what_is_handed_out_comes_back():
     b[1] = 7
     own, back = a.local, b.local
     assert a[1].tolist() == [7] * 4 and (numpy.shares_memory(own, back) or not own.size)
+
+
+def test_masked_arrays_have_copies_that_they_may_write():
+    for make in (np.asarray, whole):
+        for kind in (np.ma.masked_array, np.ma.MaskedArray, np.ma.array):
+            a, hidden = make(numpy.arange(6.0)), make(numpy.arange(6) % 3 == 0)
+            masked = kind(a, mask=hidden)
+            masked[1], masked[2], masked.mask[4] = np.ma.masked, 7, True
+            assert masked.tolist() == [None, None, 7, None, None, 5]
+            if np.comm.size > 1:
+                assert a.tolist() == list(range(6)) and hidden.sum() == 2

@@ -1,6 +1,29 @@
 """Arrays in pieces sorted, searched and ranked."""
 
-from pieces_values import changed, with_order
+from pieces_values import changed, raised, with_order
+
+
+def records(a):
+    """The numbers of an array, three by three."""
+    return a.reshape(-1, 3).copy().view([("x", "f8"), ("y", "f8"), ("z", "f8")]).reshape(-1)
+
+
+def by_fields(order):
+    """All that puts in order by fields."""
+
+    def program(np, a):
+        rows = records(a)
+        changed = rows.copy()
+        changed.sort(order=order)
+        parted = rows[np.argpartition(rows, 99, order=order)[99]]
+        found = np.sort(rows, order=order), changed, np.partition(rows, 99, order=order)[99]
+        number = np.argsort(rows, order=order, kind="stable")
+        planes = np.sort(rows.reshape(20, -1), axis=0, order=order)
+        values = [*found, parted, planes]
+        return [number, *(value[name] for value in values for name in "xyz")]
+
+    return program
+
 
 SORTING = {
     "sort": lambda np, a: np.sort(a),
@@ -17,6 +40,12 @@ SORTING = {
     "unique all swapped": lambda np, a: with_order(np.unique(a.astype(">f8"), True)[0]),
     "rows swapped": lambda np, a: with_order(a.astype(">f8")[[1, 0]]),
     "chosen swapped": lambda np, a: with_order(a.astype(">f8")[a > 3]),
+    "sort field": by_fields("y"),
+    "sort fields": by_fields(["z", "x"]),
+    "sort wrong fields": lambda np, a: [
+        raised(lambda order=order: np.sort(records(a), order=order)) for order in ("w", ["x", "x"])
+    ],
+    "sort fields of numbers": lambda np, a: raised(lambda: np.sort(a, order="x")),
     "argsort wide": lambda np, a: np.argsort((a * 1009 + np.arange(42)) % 997, None, "stable"),
     "argsort same": lambda np, a: np.argsort(a.ravel() * 0, kind="stable"),
     "argsort texts": lambda np, a: np.argsort(a.ravel().astype("S5"), kind="stable"),

@@ -12,6 +12,7 @@ from pieces_counting import COUNTING
 from pieces_creating import ALONG, CREATING, CUBES
 from pieces_fft import FFT
 from pieces_indexing import INDEXING
+from pieces_kept import KEPT
 from pieces_nditer import NDITER
 from pieces_out import OUT
 from pieces_products import PRODUCTS
@@ -28,7 +29,7 @@ from pieces_wrong import WRONG
 LAYOUTS = ["bb", "bn", "nb", "cn", "cb"]
 # Programs of one array, each table a family of them.
 OF_ONE = [SHAPING, CALCULATING, INDEXING, SORTING, COUNTING]
-RARE = [BITS, DATES, OUT, POLYNOMIALS, REDUCEAT, TRUTHS, VECTORIZE, WRITING]
+RARE = [BITS, DATES, KEPT, OUT, POLYNOMIALS, REDUCEAT, TRUTHS, VECTORIZE, WRITING]
 
 
 def flat(results):

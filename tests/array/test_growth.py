@@ -87,6 +87,24 @@ def test_a_long_sum_holds_few_arrays():
     assert float(total[0]) == sum(range(200))
 
 
+def bisected(np, size, looks):
+    """Each half is made of both before it, so that the ways through what is pending double."""
+    low, high = np.zeros(size), np.arange(size) % 7 + 1.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        left = low * middle <= 2
+        high, low = np.where(left, middle, high), np.where(left, low, middle)
+        if looks:
+            (high - low > 1e-9).any()
+    return low
+
+
+@pytest.mark.parametrize("looks", [False, True])
+def test_what_is_needed_in_several_places_is_looked_at_once(looks):
+    expected = bisected(numpy, 20_000, looks)
+    numpy.testing.assert_array_equal(numpy.asarray(bisected(dappled, 20_000, looks)), expected)
+
+
 class Grid:
     """GAiN's, of the unit square."""
 

@@ -91,6 +91,35 @@ FUNCTIONS = {
 }
 
 
+# What is seen in an array: the same places, as NumPy lets them be written.
+VIEWS = {
+    "diag": lambda np, a: np.diag(a),
+    "diag above": lambda np, a: np.diag(a, 2),
+    "diag by name": lambda np, a: np.diag(v=a, k=-1),
+    "diag of no number": lambda np, a: np.diag(a, 1.5),
+    "diag of a number": lambda np, a: np.diag(a, numpy.int8(1)),
+    "diag of a cube": lambda np, a: np.diag(a.reshape(2, 2, 4)),
+    "diag of too many": lambda np, a: np.diag(a, 0, 1),
+    "diagonal": lambda np, a: np.diagonal(a, -1),
+    "diagonal of axes": lambda np, a: np.diagonal(a.reshape(2, 2, 4), 1, 2, 0),
+    "diagonal of no axis": lambda np, a: np.diagonal(a, 0, 0, 2),
+    "diagonal of a row": lambda np, a: np.diagonal(a[0]),
+    "diagonal of truth": lambda np, a: np.diagonal(a, True),
+    "einsum": lambda np, a: np.einsum("ij->ji", a),
+    "einsum of three": lambda np, a: np.einsum("ijk->kij", a.reshape(2, 2, 4)),
+    "einsum as it is": lambda np, a: np.einsum("ij->ij", a),
+    "einsum of spaces": lambda np, a: np.einsum("i j -> j i", a),
+    "einsum diagonal": lambda np, a: np.einsum("ii->i", a),
+    "einsum of fewer": lambda np, a: np.einsum("ij->ji", a[0]),
+    "einsum of others": lambda np, a: np.einsum("ij->jk", a),
+    "einsum twice": lambda np, a: np.einsum("ij->jj", a),
+    "einsum sum": lambda np, a: np.einsum("ij->j", a),
+    "einsum of nothing": lambda np, a: np.einsum("->", a[0, 0]),
+    "einsum of no letters": lambda np, a: np.einsum("é1->1é", a),
+    "einsum order": lambda np, a: np.einsum("ij->ji", a, order="C"),
+}
+
+
 def operands(np):
     random = numpy.random.default_rng(5)
     return [np.array(random.random((4, 4))), np.array(random.random((4, 4)))]
@@ -118,6 +147,18 @@ def test_what_comes_is_new_and_can_be_written(name):
             part[...] = 9
     for ours, theirs in zip(given, operands(numpy), strict=True):
         numpy.testing.assert_array_equal(numpy.asarray(ours), theirs)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_of_small_arrays_are_written_as_numpys(name):
+    def written(np, a, b):
+        seen = VIEWS[name](np, a)
+        flags = seen.flags
+        if flags.writeable:
+            seen[...] = 9
+        return seen, a, [flags.writeable, bool(np.shares_memory(seen, a)), *seen.strides]
+
+    assert difference(written, operands) is None
 
 
 @pytest.mark.parametrize("name", WRITES)

@@ -1,9 +1,10 @@
 //! How a rank waits: spin, then yield, then sleep.
 //!
 //! Spinning answers within a microsecond where each rank has a core. With more ranks than cores
-//! the awaited rank may need this very core, so it is given away soon; and a wait that is long
-//! anyway should not burn it. But bytes move only while both sides poll: as long as any are on
-//! their way nobody sleeps, or a large message would go at a piece a nap.
+//! the awaited rank may need this very core, so it is given away at once: who spins there uses up
+//! the time in which the answer could have been made. A wait that is long anyway should not burn
+//! it. But bytes move only while both sides poll: as long as any are on their way nobody sleeps, or
+//! a large message would go at a piece a nap.
 
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,18 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 /// After so long those who are waited for are asked what they do.
 const ASKING: Duration = Duration::from_secs(1);
 
+/// Do so many ranks on one machine have to share its cores? (Of ranks that are bound to a core
+/// each, this is not known; they lose little by it.)
+pub(crate) fn is_crowded(ranks: u64) -> bool {
+    std::thread::available_parallelism().is_ok_and(|cores| ranks > cores.get() as u64)
+}
+
 /// One wait, and whether it has lasted too long.
 pub(crate) struct Patience {
     started: Instant,
     stall: Duration,
+    /// Are there more ranks than cores?
+    crowded: bool,
     spins: u32,
     asked: bool,
     told: bool,
@@ -25,15 +34,18 @@ pub(crate) struct Patience {
 
 impl Patience {
     /// A wait that begins now and is stalled after `stall`.
-    pub fn new(stall: Duration) -> Self {
-        Self { started: Instant::now(), stall, spins: 0, asked: false, told: false }
+    pub fn new(stall: Duration, crowded: bool) -> Self {
+        Self { started: Instant::now(), stall, crowded, spins: 0, asked: false, told: false }
     }
 
     /// Lets a little time pass; more, the longer nothing is `moving`.
     pub fn pause(&mut self, moving: bool) {
         if self.spins < SPINS {
             self.spins += 1;
-            std::hint::spin_loop();
+            match self.crowded {
+                true => std::thread::yield_now(),
+                false => std::hint::spin_loop(),
+            }
             return;
         }
         let waited = self.started.elapsed();

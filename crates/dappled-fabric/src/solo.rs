@@ -27,7 +27,7 @@ struct NoWire;
 impl Solo {
     /// One rank.
     pub fn new(settings: &Settings) -> Self {
-        Self(Wired::new(0, 1, "solo".into(), NoWire, settings))
+        Self(Wired::new([0, 1, 1], "solo".into(), NoWire, settings))
     }
 }
 

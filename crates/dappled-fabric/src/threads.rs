@@ -50,7 +50,7 @@ impl Threads {
         });
         let one = |rank| {
             let wire = Mailboxes { rank, hall: hall.clone() };
-            let wired = Wired::new(rank, ranks, "threads".into(), wire, settings);
+            let wired = Wired::new([rank, ranks, ranks], "threads".into(), wire, settings);
             Self { wired, hall: hall.clone() }
         };
         (0..ranks).map(one).collect()

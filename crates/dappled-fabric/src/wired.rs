@@ -7,7 +7,7 @@ use crate::error::FabricError;
 use crate::fabric::{Pending, Receives, Sends, Waiting};
 use crate::ledger::Ledger;
 use crate::notice::Kind;
-use crate::patience::Patience;
+use crate::patience::{Patience, is_crowded};
 use crate::settings::{Report, Settings};
 use crate::stats::Stats;
 use crate::tag::{Place, Tag};
@@ -24,6 +24,7 @@ pub(crate) struct Wired<W> {
 struct Shared<W> {
     rank: u64,
     stall: Duration,
+    crowded: bool,
     report: Report,
     ledger: Mutex<Ledger<W>>,
 }
@@ -35,10 +36,11 @@ struct Posted<W: Wire> {
 }
 
 impl<W: Wire> Wired<W> {
-    pub fn new(rank: u64, size: u64, name: String, wire: W, settings: &Settings) -> Self {
+    /// A rank of `size`, of which so many are on this machine.
+    pub fn new([rank, size, near]: [u64; 3], name: String, wire: W, settings: &Settings) -> Self {
         let ledger = Mutex::new(Ledger::new(rank, size, wire));
-        let Settings { stall, report, .. } = settings.clone();
-        Self { rank, size, name, shared: Arc::new(Shared { rank, stall, report, ledger }) }
+        let (Settings { stall, report, .. }, crowded) = (settings.clone(), is_crowded(near));
+        Self { rank, size, name, shared: Arc::new(Shared { rank, stall, crowded, report, ledger }) }
     }
 
     pub fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending {
@@ -94,7 +96,7 @@ impl<W: Wire> Waiting for Posted<W> {
     }
 
     fn wait(self: Box<Self>, limit: Option<Duration>) -> Result<Option<Vec<Vec<u8>>>, FabricError> {
-        let mut patience = Patience::new(self.shared.stall);
+        let mut patience = Patience::new(self.shared.stall, self.shared.crowded);
         loop {
             let mut ledger = self.shared.ledger();
             let taken = ledger.take(self.post);

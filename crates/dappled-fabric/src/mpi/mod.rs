@@ -92,8 +92,8 @@ impl<H: Handle> Mpi<H> {
             launch.check(session.size, &session.name)?;
         }
         let wire = MpiWire::new(session.clone(), settings.piece);
-        let (rank, size, name) = (session.rank, session.size, session.name.clone());
-        let wired = Wired::new(rank, size, name, wire, settings);
+        let places = [session.rank, session.size, session.node_size];
+        let wired = Wired::new(places, session.name.clone(), wire, settings);
         let (report, left) = (settings.report.clone(), AtomicBool::new(false));
         Ok(Box::new(Self { wired, session, report, left }))
     }

@@ -19,6 +19,7 @@ pub(super) struct Session<H> {
     pub rank: u64,
     pub size: u64,
     pub node_rank: u64,
+    pub node_size: u64,
     pub name: String,
     ours_to_end: bool,
     over: AtomicBool,
@@ -37,9 +38,9 @@ impl<H: Handle> Session<H> {
         }
         let communicator = duplicate(&mpi, given.unwrap_or(mpi.constants.comm_world))?;
         let [rank, size] = place_in(&mpi, communicator)?;
-        let node_rank = node_rank(&mpi, communicator)?;
+        let [node_rank, node_size] = place_on_node(&mpi, communicator)?;
         let (name, over) = (mpi.functions.version(), false.into());
-        Ok(Self { mpi, communicator, rank, size, node_rank, name, ours_to_end, over })
+        Ok(Self { mpi, communicator, rank, size, node_rank, node_size, name, ours_to_end, over })
     }
 
     /// Is there a message of this rank under this tag?
@@ -138,18 +139,18 @@ fn place_in<H: Handle>(mpi: &Mpi<H>, communicator: H) -> Result<[u64; 2], Fabric
     Ok([rank as u64, size as u64])
 }
 
-/// The rank among those that share memory with this one.
-fn node_rank<H: Handle>(mpi: &Mpi<H>, communicator: H) -> Result<u64, FabricError> {
+/// The rank among those that share memory with this one, and how many they are.
+fn place_on_node<H: Handle>(mpi: &Mpi<H>, communicator: H) -> Result<[u64; 2], FabricError> {
     let (functions, constants) = (&mpi.functions, &mpi.constants);
     let (kind, info) = (constants.comm_type_shared, constants.info_null);
     let mut node = H::NONE;
     // SAFETY: MPI is begun, the communicator is valid; the pointer is to a handle.
     let code = unsafe { (functions.comm_split_type)(communicator, kind, 0, info, &mut node) };
     functions.check("MPI_Comm_split_type", code)?;
-    let [rank, _] = place_in(mpi, node)?;
+    let place = place_in(mpi, node)?;
     // SAFETY: the communicator was just made, and nobody else has it.
     functions.check("MPI_Comm_free", unsafe { (functions.comm_free)(&mut node) })?;
-    Ok(rank)
+    Ok(place)
 }
 
 fn over() -> FabricError {

@@ -10,14 +10,14 @@ use super::call::{Call, is_number, is_plain};
 use super::class::NdArray;
 use super::given::{is_generic, is_plain_array};
 use super::small::{Small, by_numpy};
-use super::{choosing, creating, folding, shapes, slow};
+use super::{choosing, creating, folding, slow, viewing};
 
 /// What does the common case of a function: given the call and NumPy's function; None if this is
 /// not the common case.
 pub type Common =
     for<'py> fn(&Call<'_, 'py>, &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>;
 
-const COMMON: [(&str, Common); 29] = [
+const COMMON: [(&str, Common); 32] = [
     ("all", folding::all),
     ("amax", folding::max),
     ("amin", folding::min),
@@ -26,6 +26,9 @@ const COMMON: [(&str, Common); 29] = [
     ("array", creating::array),
     ("asarray", creating::asarray),
     ("clip", choosing::clip),
+    ("diag", viewing::diag),
+    ("diagonal", viewing::diagonal),
+    ("einsum", viewing::einsum),
     ("empty", creating::empty),
     ("empty_like", creating::empty_like),
     ("eye", creating::eye),
@@ -38,11 +41,11 @@ const COMMON: [(&str, Common); 29] = [
     ("ones", creating::ones),
     ("ones_like", creating::ones_like),
     ("prod", folding::prod),
-    ("ravel", shapes::ravel_of),
-    ("reshape", shapes::reshape_of),
+    ("ravel", viewing::ravel),
+    ("reshape", viewing::reshape),
     ("std", folding::std),
     ("sum", folding::sum),
-    ("transpose", shapes::transpose_of),
+    ("transpose", viewing::transpose),
     ("var", folding::var),
     ("where", choosing::where_),
     ("zeros", creating::zeros),

@@ -138,7 +138,8 @@ fn memory_of(array: &Bound<'_, PyUntypedArray>, mut view: View) -> Option<(Buffe
 }
 
 /// A NumPy array of all elements: the memory itself where it is whole, else gathered. What is whole on
-/// every one of several ranks is only to be read, but for libraries that all ranks call alike.
+/// every one of several ranks is only to be read, but for libraries that all ranks call alike; a masked
+/// array that is made of it has a copy, which it may write.
 pub fn lent<'py>(
     py: Python<'py>,
     array: &Array,
@@ -147,7 +148,12 @@ pub fn lent<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let alone = array.session().fabric().size() == 1;
     let (whole, may_write) = match array.is_whole() {
-        true => (array.clone(), writeable && (alone || is_for_library(py)?)),
+        true if alone => (array.clone(), writeable),
+        true if asks(py, "is_for_masked")? => {
+            let copied = || array.copied_in_shape(array.shape());
+            (exclusive(py, array.view().len(), copied)?, writeable)
+        }
+        true => (array.clone(), writeable && asks(py, "is_for_library")?),
         false => (exclusive(py, usize::MAX, || array.gathered())?, writeable),
     };
     let loan = exclusive(py, whole.view().len(), || match may_write && !alone {
@@ -157,9 +163,10 @@ pub fn lent<'py>(
     numpy_array(py, Kept::Loan(loan), whole.view(), item, may_write)
 }
 
-/// Does a library ask that goes on in compiled code, as SciPy with what a function of the user's gave?
-fn is_for_library(py: Python<'_>) -> PyResult<bool> {
-    slow::function(py, "is_for_library")?.call0()?.is_truthy()
+/// Does somebody ask who may write what is given: a library that goes on in compiled code, as SciPy with
+/// what a function of the user's gave, or a masked array?
+fn asks(py: Python<'_>, who: &'static str) -> PyResult<bool> {
+    slow::function(py, who)?.call0()?.is_truthy()
 }
 
 #[pymethods]

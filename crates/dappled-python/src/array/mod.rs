@@ -48,6 +48,7 @@ mod sorting;
 mod taking;
 mod ufunc;
 mod variable;
+mod viewing;
 
 use pyo3::prelude::*;
 

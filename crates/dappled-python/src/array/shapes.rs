@@ -5,11 +5,9 @@ use dappled::view;
 use dappled_kernels::{Axes, DType, View};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
-use super::call::Call;
 use super::class::NdArray;
 use super::conversion::axes_argument;
 use super::copies::order_of;
@@ -62,40 +60,11 @@ fn flat_order(view: &View, letter: char) -> PyResult<Axes<usize>> {
     }
 }
 
-/// The method of this name of the first argument, in C order.
-fn of_first<'py>(
-    call: &Call<'_, 'py>,
-    name: &Bound<'py, PyString>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if call.kwargs.is_some() || call.args.is_empty() {
-        return Ok(None);
-    }
-    let array = call.args.get_item(0)?;
-    match array.is_exact_instance_of::<NdArray>() {
-        true => array.call_method1(name, call.args.get_slice(1, call.args.len())).map(Some),
-        false => Ok(None),
-    }
-}
-
-pub fn ravel_of<'py>(
-    call: &Call<'_, 'py>,
-    numpy: &Bound<'py, PyAny>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if call.args.len() == 1 { of_first(call, intern!(numpy.py(), "ravel")) } else { Ok(None) }
-}
-
-pub fn reshape_of<'py>(
-    call: &Call<'_, 'py>,
-    numpy: &Bound<'py, PyAny>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if call.args.len() == 2 { of_first(call, intern!(numpy.py(), "reshape")) } else { Ok(None) }
-}
-
-pub fn transpose_of<'py>(
-    call: &Call<'_, 'py>,
-    numpy: &Bound<'py, PyAny>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if call.args.len() <= 2 { of_first(call, intern!(numpy.py(), "transpose")) } else { Ok(None) }
+/// Two axes by the names that NumPy gives them.
+fn two_axes(given: [i64; 2], ndim: usize) -> PyResult<[usize; 2]> {
+    let named =
+        |given, name| view::axis(given, ndim).map_err(|_| axis_error(given, ndim, Some(name)));
+    Ok([named(given[0], "axis1")?, named(given[1], "axis2")?])
 }
 
 #[pymethods]
@@ -137,12 +106,9 @@ impl NdArray {
             return slow::function(slf.py(), "method")?.call1((slf, "swapaxes", (axis1, axis2)));
         };
         let ndim = array.shape().len();
-        let axis = |given: i64, name: &str| match view::axis(given, ndim) {
-            Ok(axis) => Ok(axis),
-            Err(_) => Err(axis_error(given, ndim, Some(name))),
-        };
         let mut order: Vec<usize> = (0..ndim).collect();
-        order.swap(axis(axis1, "axis1")?, axis(axis2, "axis2")?);
+        let [first, second] = two_axes([axis1, axis2], ndim)?;
+        order.swap(first, second);
         NdArray::view_of(slf, view::permuted(array.view(), &order))
     }
 
@@ -253,8 +219,7 @@ impl NdArray {
         if ndim < 2 {
             return Err(PyValueError::new_err("diag requires an array of at least two dimensions"));
         }
-        let first = view::axis(axis1, ndim).map_err(raised)?;
-        let second = view::axis(axis2, ndim).map_err(raised)?;
+        let [first, second] = two_axes([axis1, axis2], ndim)?;
         if first == second {
             return Err(PyValueError::new_err("axis1 and axis2 cannot be the same"));
         }

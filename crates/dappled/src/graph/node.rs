@@ -71,7 +71,8 @@ pub(crate) struct Map {
     pub args: Few<Arg>,
     /// How many operations would have to be done to know its value, at most.
     pub weight: usize,
-    /// How many elements are read for it from memory.
+    /// How many elements are read for it from memory, at most: those of what is needed in several
+    /// places are counted each time, which may be more than can be counted.
     pub reads: usize,
     /// Is it, and all that is done for it, about as fast as reading?
     pub is_quick: bool,
@@ -82,7 +83,7 @@ pub(crate) struct Map {
 impl Map {
     pub fn new(request: Request, dtype: DType, args: Few<Arg>) -> Self {
         let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
-        let reads = args.iter().map(Arg::reads).sum();
+        let reads = args.iter().map(Arg::reads).fold(0, usize::saturating_add);
         let is_quick = request.op.is_quick() && args.iter().all(Arg::is_quick);
         let is_spread = args.iter().any(Arg::is_spread);
         Self { request, dtype, args, weight, reads, is_quick, is_spread }
@@ -111,29 +112,27 @@ impl Map {
         if self.weight / NOW_AND_THEN == before / NOW_AND_THEN {
             return false;
         }
-        let mut held = Vec::new();
-        self.note_held(elements, &mut held);
-        held.len() > MOST_HELD
+        let mut met = Vec::new();
+        self.held(elements, &mut met) > MOST_HELD
     }
 
-    /// Notes the stored arrays that it reads, each once, and none that is much smaller.
-    fn note_held(&self, elements: usize, held: &mut Vec<*const Node>) {
-        let parts = self.args.iter().filter_map(|arg| match arg {
-            Arg::Part(node, _) => Some(node),
-            Arg::Scalar(_) => None,
-        });
-        for node in parts {
-            match node.state() {
-                State::Map(map) => map.note_held(elements, held),
-                State::Stored(_) | State::Patched(_) if 2 * node.base.len() > elements => {
-                    let node = Arc::as_ptr(node);
-                    if !held.contains(&node) {
-                        held.push(node);
-                    }
-                }
-                _ => {}
+    /// How many stored arrays it reads besides those that were met, and none that is much smaller.
+    /// What is needed in several places is met once: there may be more ways to it than can be gone.
+    fn held(&self, elements: usize, met: &mut Vec<*const Node>) -> usize {
+        let mut held = 0;
+        for arg in &self.args {
+            let Arg::Part(node, _) = arg else { continue };
+            if met.contains(&Arc::as_ptr(node)) {
+                continue;
             }
+            met.push(Arc::as_ptr(node));
+            held += match node.state() {
+                State::Map(map) => map.held(elements, met),
+                State::Stored(_) | State::Patched(_) => usize::from(2 * node.base.len() > elements),
+                _ => 0,
+            };
         }
+        held
     }
 
     /// Would reading its result take as long as computing it again?
