@@ -69,7 +69,10 @@ impl NdArray {
     }
 
     /// A copy in another dtype; its values are computed when they are needed.
-    #[pyo3(signature = (dtype, order='K', casting="unsafe", subok=Truth(true), copy=Truth(true)))]
+    #[pyo3(
+        signature = (dtype, order='K', casting="unsafe", subok=Truth(true), copy=Truth(true)),
+        text_signature = "($self, dtype, order='K', casting='unsafe', subok=True, copy=True)"
+    )]
     fn astype<'py>(
         slf: &Bound<'py, Self>,
         dtype: &Bound<'py, PyAny>,
