@@ -135,3 +135,49 @@ def test_products(dtype):
         same(lambda np, end=end: np.full((3, 3), end) @ np.zeros((3, 3)))
         same(lambda np, end=end: np.full((3, 3), end) @ np.full((3, 3), -end))
     same(lambda np: np.ones((3, 3)) @ np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("size", [1, 255, 256, 257, 20_000, 300_000])
+def test_extremes_of_truths(size):
+    """Which are seen early, or not at all."""
+    for place in {0, size // 2, size - 1, size}:
+        truths = numpy.arange(size) == place
+
+        def program(np, truths=truths):
+            found = []
+            for mask in (np.array(truths), ~np.array(truths), np.array(truths)[::-1]):
+                found += [mask.argmax(), np.argmin(mask), mask.max(), mask.min(), np.ptp(mask * 1)]
+                found += [
+                    np.max(mask, initial=True),
+                    np.fmin.reduce(mask),
+                    mask[:, None].max(axis=0),
+                ]
+            return found
+
+        same(program)
+
+
+@pytest.mark.parametrize("dtype", ["F", "D"])
+def test_quotients_and_lengths(dtype):
+    """Of complex numbers that signal nothing, and with one among them that does."""
+    rng = numpy.random.default_rng(3)
+    for size in (1, 7, 64, 65, 1000):
+        parts = rng.standard_normal((2, 2, size)) * 10.0 ** rng.integers(-5, 5, (2, 2, size))
+        for special in (None, 0, numpy.inf, numpy.nan, 1e-300, 1e300):
+
+            def program(np, parts=parts, special=special):
+                a, b = (np.array(re + 1j * im, dtype) for re, im in parts)
+                if special is not None:
+                    b[-1] = complex(special, 0) if special != special else special
+                return [a / b, b / a, 1 / b, a / (2 + 1j), np.abs(b), np.abs(b[::2]), abs(a).sum()]
+
+            same(program)
+
+
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_casts_that_do_not_fit(dtype):
+    """Not to uint32, of which NumPy's vectors say something else than what is left over by them."""
+    for to in ("i4", "i2", "u1", "i8"):
+        ends = [0.5, -0.5, 2.0**31, -(2.0**31), 2.0**31 - 1, -(2.0**31) - 1, 1e20, -1e20, numpy.nan]
+        for given in (ends, numpy.linspace(-3e9, 3e9, 1001), numpy.linspace(-100, 100, 1001)):
+            same(lambda np, given=given, to=to: np.array(given, dtype).astype(to))

@@ -226,3 +226,43 @@ fn in_order<T>(a: Complex<T>, flat: bool) -> (T, T) {
 fn divided_by_zero<T: std::ops::Div<Output = T> + Default>(a: Complex<T>) -> Complex<T> {
     Complex { re: a.re / T::default(), im: a.im / T::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// About the ends of what is quiet, and at them; parts of which two cancel, but for the last digit.
+    fn parts(low: f64) -> impl Strategy<Value = f64> {
+        let ends =
+            prop::sample::select(vec![0.0, low, 1.0 / low, 1.0, 3.0, f64::INFINITY, f64::NAN]);
+        let near = (prop::sample::select(vec![low, 1.0 / low, 1.0]), -2..3_i32);
+        let near = near.prop_map(|(end, digits)| end * (1.0 + f64::from(digits) * f64::EPSILON));
+        let any = (1.0..2.0_f64, -1.3..1.3_f64).prop_map(move |(one, power)| one * low.powf(power));
+        (prop_oneof![ends, near, any], any::<bool>())
+            .prop_map(|(part, sign)| if sign { -part } else { part })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #[test]
+        fn what_is_quiet_signals_nothing(one in prop::array::uniform4(parts(1e-60))) {
+            let [a, b] = [Complex::new(one[0], one[1]), Complex::new(one[2], one[3])];
+            if a.divides_quietly(b) {
+                prop_assert_eq!(a.divide_raises(b, a), Flags::NONE);
+            }
+        }
+
+        #[test]
+        fn what_is_quiet_in_single_precision_signals_nothing(
+            one in prop::array::uniform4(parts(1.0 / 1048576.0)),
+        ) {
+            let one = one.map(|part| part as f32);
+            let [a, b] = [Complex::new(one[0], one[1]), Complex::new(one[2], one[3])];
+            if a.divides_quietly(b) {
+                prop_assert_eq!(a.divide_raises(b, a), Flags::NONE);
+            }
+        }
+    }
+}
