@@ -190,7 +190,7 @@ def conj(self: Any, *out: Any) -> Any:
     """Real numbers are their own: the array itself, as NumPy has it."""
     if len(out) > 1 or self.dtype.kind not in NATIVE_KINDS:
         return NotImplemented
-    if out:
+    if out and out[0] is not None:
         return ufuncs["conjugate"](self, out=out[0])
     return ufuncs["conjugate"](self) if self.dtype.kind == "c" else self
 
