@@ -61,20 +61,22 @@ def launched(file, ranks, threads):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def beside(file, workloads, repeats=REPEATS, goals=None):
+def beside(file, workloads, repeats=REPEATS):
     """Prints the table; or in what it launched, the times.
 
-    `goals`: what is asked of one process as times NumPy's speed. Two ranks are to reach 0.8 of it.
+    A workload may say at last what is asked of one process as times NumPy's speed. Two ranks are
+    to reach 0.8 of it.
     """
     if "--on-ranks" in sys.argv:
         return on_ranks(workloads)
     if "--by-numpy" in sys.argv:
         return by_numpy(workloads)
+    goals = {name: each[3] for name, each in workloads.items() if len(each) > 3}
     launches = {**LAUNCHES, **({"NumPy": (0, 0)} if goals else {})}
     runs = [[launched(file, *launch) for launch in launches.values()] for _ in range(repeats)]
     more = f"{'2 ranks, times NumPy':>22}{'asked':>8}" if goals else ""
     print(f"{'':<36}" + "".join(f"{name:>24}" for name in launches) + f"{'speed kept':>14}{more}")
-    for name, (_, factor, unit) in workloads.items():
+    for name, (_, factor, unit, *_) in workloads.items():
         times = [min(turn[place][name] for turn in runs) for place in range(len(launches))]
         shown = "".join(f"{value * factor:>21.2f} {unit}" for value in times)
         more = f"{times[-1] / times[1]:>22.2f}{0.8 * goals[name]:>8.2f}" if goals else ""

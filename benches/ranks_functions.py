@@ -5,6 +5,7 @@ How much of one process' own speed they keep is shown too.
 """
 
 import dappled
+from functions import normal
 from launches import beside
 
 FEW = 10_000_000
@@ -19,13 +20,8 @@ def below(np, bound, size):
     return np.asarray(dappled.random.default_rng(2, parallel=True).integers(0, bound, size))
 
 
-def normal(np):
-    parallel = {"parallel": True} if np is dappled else {}
-    return np.random.default_rng(0, **parallel).normal(size=MANY)
-
-
-def workload(make, work):
-    """A turn that computes what a function gives."""
+def workload(goal, make, work):
+    """A turn that computes what a function gives; and what is asked of it."""
 
     def prepared(np):
         given = make(np)
@@ -39,7 +35,7 @@ def workload(make, work):
 
         return turn, 1
 
-    return prepared, 1e3, "ms"
+    return prepared, 1e3, "ms", goal
 
 
 def taken(np):
@@ -61,38 +57,31 @@ def symmetric(np):
 
 WORKLOADS = {
     "a[a > 0.5].sum(), 5e7": workload(
-        lambda np: (floats(np, MANY),), lambda np, a: a[a > 0.5].sum()
+        10, lambda np: (floats(np, MANY),), lambda np, a: a[a > 0.5].sum()
     ),
-    "a[at], 1e7 of 5e7": workload(taken, lambda np, a, at, v: a[at]),
-    "a[at] = v, 1e7 of 5e7": workload(taken, lambda np, a, at, v: a.__setitem__(at, v)),
-    "sort, 1e7": workload(few, lambda np, a: np.sort(a)),
-    "argsort, 1e7": workload(few, lambda np, a: np.argsort(a)),
-    "unique, 1e7 below 1e6": workload(numbers, lambda np, a: np.unique(a)),
-    "histogram, 1e7": workload(few, lambda np, a: np.histogram(a)[0]),
-    "bincount, 1e7 below 1e6": workload(numbers, lambda np, a: np.bincount(a)),
-    "median, 1e7": workload(few, lambda np, a: np.median(a)),
+    "a[at], 1e7 of 5e7": workload(1.5, taken, lambda np, a, at, v: a[at]),
+    "a[at] = v, 1e7 of 5e7": workload(1.5, taken, lambda np, a, at, v: a.__setitem__(at, v)),
+    "sort, 1e7": workload(1.6, few, lambda np, a: np.sort(a)),
+    "argsort, 1e7": workload(2, few, lambda np, a: np.argsort(a)),
+    "unique, 1e7 below 1e6": workload(5, numbers, lambda np, a: np.unique(a)),
+    "histogram, 1e7": workload(4, few, lambda np, a: np.histogram(a)[0]),
+    "bincount, 1e7 below 1e6": workload(1.5, numbers, lambda np, a: np.bincount(a)),
+    "median, 1e7": workload(2, few, lambda np, a: np.median(a)),
     "median of columns, 5000 x 5000": workload(
-        lambda np: (floats(np, 5000, 5000),), lambda np, a: np.median(a, axis=0)
+        2, lambda np: (floats(np, 5000, 5000),), lambda np, a: np.median(a, axis=0)
     ),
     "fft2 of 4096 x 4096": workload(
-        lambda np: (floats(np, 4096, 4096) + 0j,), lambda np, a: np.fft.fft2(a)
+        1.6, lambda np: (floats(np, 4096, 4096) + 0j,), lambda np, a: np.fft.fft2(a)
     ),
-    "rfft of 1e7": workload(few, lambda np, a: np.fft.rfft(a)),
-    "solve, 2000": workload(symmetric, lambda np, a, b: np.linalg.solve(a, b)),
-    "cholesky, 2000": workload(symmetric, lambda np, a, b: np.linalg.cholesky(a)),
-    "svd, 1000": workload(lambda np: (floats(np, 1000, 1000),), lambda np, a: np.linalg.svd(a)[1]),
-    "normal, 5e7": workload(lambda np: (), normal),
+    "rfft of 1e7": workload(1.6, few, lambda np, a: np.fft.rfft(a)),
+    "solve, 2000": workload(0.9, symmetric, lambda np, a, b: np.linalg.solve(a, b)),
+    "cholesky, 2000": workload(0.9, symmetric, lambda np, a, b: np.linalg.cholesky(a)),
+    "svd, 1000": workload(
+        0.9, lambda np: (floats(np, 1000, 1000),), lambda np, a: np.linalg.svd(a)[1]
+    ),
+    "normal, 5e7": workload(4, lambda np: (), normal),
 }
-
-# What is asked of one process.
-GOALS = dict(
-    zip(
-        WORKLOADS,
-        (10, 1.5, 1.5, 1.6, 2, 5, 4, 1.5, 2, 2, 1.6, 1.6, 0.9, 0.9, 0.9, 4),
-        strict=True,
-    )
-)
 
 
 if __name__ == "__main__":
-    beside(__file__, WORKLOADS, 2, GOALS)
+    beside(__file__, WORKLOADS, 2)

@@ -118,14 +118,18 @@ class Reading:
             return tuple(self[one] for one in range(self.nop)[number])
         if self.finished:
             raise ValueError("Iterator is past the end")
+        one = self._at(number)
+        one.flags.writeable = False
+        return one
+
+    def _at(self, number: int) -> Any:
+        """What an operand has here."""
         place = self.iterindex % _AT_ONCE
         start = self.iterindex - place
         if self._fetched[0] != start:
             ends = slice(start, start + _AT_ONCE)
             self._fetched = start, [core.unwrap(row[ends]) for row in self._rows]
-        one = self._fetched[1][number][place, ...]
-        one.flags.writeable = False
-        return one
+        return self._fetched[1][number][place, ...]
 
     def __len__(self) -> int:
         return self.nop
@@ -179,14 +183,8 @@ class ReadingRows(Reading):
         self._step = step
         super().__init__(arrays, shape, order, flags)
 
-    def __getitem__(self, number: int | slice) -> Any:
-        if isinstance(number, slice):
-            return tuple(self[one] for one in range(self.nop)[number])
-        if self.finished:
-            raise ValueError("Iterator is past the end")
-        row = self._rows[number][self.iterindex : self.iterindex + self._step]
-        row.flags.writeable = False
-        return row
+    def _at(self, number: int) -> Any:
+        return self._rows[number][self.iterindex : self.iterindex + self._step]
 
     def _go_on(self, theirs: Any) -> None:
         for _ in range(self.iterindex // self._step):  # it refuses to go there at once

@@ -71,9 +71,9 @@ class Eliminated:
         first.
         """
         with numpy.errstate(all="ignore"):
-            return self._solved_here(count) if count <= self.own.width else self._solved_by_panels()
+            return self._solved_here() if count <= self.own.width else self._solved_by_panels()
 
-    def _solved_here(self, count: int) -> Any:
+    def _solved_here(self) -> Any:
         """Few right-hand sides go to who has the panel: they are less than what it has."""
         own, every = self.own, _gathered(self.sides)
         sides = numpy.concatenate(every, axis=1)
@@ -83,7 +83,7 @@ class Eliminated:
                 _divide(sides, own.own(number), start, stop)
                 made = [sides[:stop]]
             coming = Coming(number % core.ranks(), *made)
-            (sides[:stop],) = coming.arrived((sides.dtype, (stop, count)))
+            (sides[:stop],) = coming.arrived((sides.dtype, sides[:stop].shape))
         first = sum(part.shape[1] for part in every[: core.rank()])
         return sides[:, first : first + self.sides.shape[1]]
 

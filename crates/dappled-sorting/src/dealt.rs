@@ -2,7 +2,6 @@
 //! many parts there are.
 
 use crate::near::NEAR;
-use crate::route::place_bytes;
 
 /// Which of a few rows are in which part.
 pub(crate) struct Dealt {
@@ -46,11 +45,16 @@ impl Dealt {
         &self.at[self.starts[part].into()..self.starts[part + 1].into()]
     }
 
-    /// Appends the places of a part's rows to its column.
-    pub fn append(&self, column: &mut Vec<u8>, rows: &[u64], part: usize, starts: &[u64]) {
-        let bytes = place_bytes(starts);
+    /// Appends the places, of so many bytes, of the rows of a part that begins there to its column.
+    pub fn append(
+        &self,
+        column: &mut Vec<u8>,
+        rows: &[u64],
+        (part, start): (usize, u64),
+        bytes: usize,
+    ) {
         for &at in self.at(part) {
-            let place = rows[usize::from(at)] - starts[part];
+            let place = rows[usize::from(at)] - start;
             column.extend_from_slice(&place.to_le_bytes()[..bytes]);
         }
     }

@@ -39,8 +39,8 @@ pub fn ask(
     columns: &mut [Vec<u8>],
     mut give: impl FnMut(usize, usize, &[u8]),
 ) -> Result<(), Wrong> {
-    let length = starts[columns.len()] as usize;
-    let (mut near, few) = ([0; NEAR], place_bytes(starts) == 4 && columns.len() <= FEW);
+    let (length, bytes) = (starts[columns.len()] as usize, place_bytes(starts));
+    let (mut near, few) = ([0; NEAR], bytes == 4 && columns.len() <= FEW);
     let (mut chosen, mut dealt) = (Chosen::none(), Dealt::new(columns.len()));
     for (block, numbers) in numbers.chunks(NEAR).enumerate() {
         let (near, first) = (&mut near[..numbers.len()], block * NEAR);
@@ -56,7 +56,7 @@ pub fn ask(
         } else {
             dealt.deal(near, starts);
             for part in parts.clone() {
-                dealt.append(&mut columns[part], near, part, starts);
+                dealt.append(&mut columns[part], near, (part, starts[part]), bytes);
                 give(part, first, dealt.at(part));
             }
         }

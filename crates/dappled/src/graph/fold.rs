@@ -32,17 +32,17 @@ pub struct Folding {
 impl Folding {
     /// The same where elements are true or false: the greatest of them is whether any is true, which may
     /// be seen early.
-    fn of_truths(&self, array: &Array) -> Self {
+    fn of_truths(&self, array: &Array) -> Option<Self> {
         let alike = match self.fold {
             Fold::Maximum | Fold::Fmax => Fold::Any,
             Fold::Minimum | Fold::Fmin => Fold::All,
-            _ => return self.clone(),
+            _ => return None,
         };
         if array.dtype() != DType::Bool || self.dtype != DType::Bool || array.view().is_empty() {
-            return self.clone();
+            return None;
         }
         let initial = self.initial.or(alike.identity(DType::Bool));
-        Self { fold: alike, initial, ..self.clone() }
+        Some(Self { fold: alike, initial, ..self.clone() })
     }
 
     /// The shape of the values with folded axes of length 1.
@@ -102,7 +102,8 @@ const FIRST: usize = 1 << 12;
 impl Array {
     /// Folds some axes, at once; they stay, with length 1. Collective.
     pub fn fold(&self, folding: &Folding) -> Result<Array, GraphError> {
-        let folding = &folding.of_truths(self);
+        let of_truths = folding.of_truths(self);
+        let folding = of_truths.as_ref().unwrap_or(folding);
         if let Some(folded) = chosen_fold::folded(self, folding)? {
             return Ok(folded);
         }
