@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from dappled import _choosing, _indexing, _items, _large
-from dappled._array import canonical, core, few, ndarray
+from dappled._array import canonical, core, few, full, ndarray
 from dappled._array_function import asked
 from dappled._crossing import Crossing
 from dappled._expressions import is_far_operand
@@ -232,7 +232,10 @@ def set_attribute(array: Any, name: str, value: Any) -> None:
 
 def no_imaginary_part(array: Any) -> Any:
     """`a.imag` of real numbers: zeros in their order, which may not be written."""
-    zeros = numpy.zeros_like(array, order="A")
+    if core.ranks() > 1:
+        zeros = numpy.zeros_like(array, order="A")
+    else:
+        zeros = full(array.shape, None, array.dtype, "F" if array.flags.fnc else "C")
     zeros._writeable = False
     return zeros
 

@@ -33,13 +33,14 @@ pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<Fla
     let len = out.len() >> ready.result;
     let fits = args.iter().zip(ready.args).all(|(arg, size)| arg.len() == len << size);
     assert!(fits, "{op}: equally many elements");
+    let [a, b, c] = [0, 1, 2].map(|at| args.get(at).copied().unwrap_or_default());
     if ready.hardware.is_empty() {
         // SAFETY: `Ready` has only what this CPU can run.
-        return Ok(unsafe { (ready.kernel)(args, out) });
+        return Ok(unsafe { (ready.kernel)(a, b, c, out) });
     }
     status::clear();
     // SAFETY: as above.
-    let flags = unsafe { (ready.kernel)(args, out) };
+    let flags = unsafe { (ready.kernel)(a, b, c, out) };
     Ok(flags | status::take() & ready.hardware)
 }
 

@@ -99,9 +99,13 @@ pub(crate) use with_element;
 /// These bytes as elements. Panics unless they are aligned and a whole number of elements; none are
 /// wherever they lie.
 pub fn typed<T: Element>(bytes: &[u8]) -> &[T] {
-    if bytes.is_empty() {
-        return &[];
-    }
+    if bytes.is_empty() { &[] } else { some(bytes) }
+}
+
+/// The same of bytes that are there. With nothing else that it could be, the compiler sees that what
+/// is made of one parameter is not what is made of another, and makes vectors of more.
+#[inline(always)]
+pub(crate) fn some<T: Element>(bytes: &[u8]) -> &[T] {
     check_shape::<T>(bytes);
     // SAFETY: aligned and of whole elements, as just checked; every pattern is a value.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
@@ -109,12 +113,15 @@ pub fn typed<T: Element>(bytes: &[u8]) -> &[T] {
 
 /// These bytes as elements that can be written. Panics as [`typed`] does.
 pub fn typed_mut<T: Element>(bytes: &mut [u8]) -> &mut [T] {
-    if bytes.is_empty() {
-        return &mut [];
-    }
+    if bytes.is_empty() { &mut [] } else { some_mut(bytes) }
+}
+
+/// The same of bytes that are there, as [`some`].
+#[inline(always)]
+pub(crate) fn some_mut<T: Element>(bytes: &mut [u8]) -> &mut [T] {
     check_shape::<T>(bytes);
     let len = bytes.len() / size_of::<T>();
-    // SAFETY: as in `typed`; an element has no padding, so the bytes stay initialised.
+    // SAFETY: as in `some`; an element has no padding, so the bytes stay initialised.
     unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), len) }
 }
 

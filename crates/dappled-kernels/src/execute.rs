@@ -8,7 +8,7 @@ use crate::bind::{Bound, Operand};
 use crate::crew::Crew;
 use crate::fused::Compiler;
 use crate::groups::direct_output;
-use crate::kernels::{Kernel, Variant, hardware, kernel};
+use crate::kernels::{Operation, Variant, hardware, kernel};
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::rewrite::without_slow_divisions;
@@ -91,7 +91,7 @@ type Known = (Vec<bool>, Option<Arc<Plan>>);
 /// A step, with all that is looked up once.
 #[derive(Clone)]
 pub(crate) struct Instruction {
-    pub kernel: Kernel<Flags>,
+    pub kernel: Operation,
     /// Which of the CPU's flags are the operation's own.
     pub hardware: Flags,
     pub args: Vec<Source>,

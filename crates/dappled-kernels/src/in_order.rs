@@ -221,11 +221,12 @@ impl Each {
         for (arg, &source) in args.iter_mut().zip(&step.args) {
             *arg = self.source(source, inputs, len);
         }
+        let [a, b, c] = args;
         if !step.hardware.is_empty() {
             status::clear();
         }
         // SAFETY: `kernel` returns only what this CPU can run.
-        let flags = unsafe { (step.kernel)(&args[..step.args.len()], out) };
+        let flags = unsafe { (step.kernel)(a, b, c, out) };
         let raised = if step.hardware.is_empty() { Flags::NONE } else { status::take() };
         self.slots[step.slot] = own;
         self.raised.add(at, flags | raised & step.hardware);

@@ -1,7 +1,6 @@
 //! What one element does in each operation: a method for each, implemented by family of dtypes.
 
-pub(crate) use super::loops::BinaryOp;
-pub(crate) use super::ops;
+pub(crate) use super::ops::{self, BinaryOp};
 use crate::Flags;
 use crate::element::Element;
 
@@ -114,6 +113,11 @@ pub(crate) trait Arithmetic: Element {
     #[inline(always)]
     fn divides_quietly(self, _: Self) -> bool {
         true
+    }
+    /// The same for the reciprocal.
+    #[inline(always)]
+    fn inverts_quietly(self) -> bool {
+        false
     }
     #[inline(always)]
     fn divide_raises(self, _: Self, _: Self) -> Flags {

@@ -4,7 +4,7 @@ use half::f16;
 use num_complex::{Complex, Complex32, Complex64};
 
 use super::float16::half_of_double;
-use super::loops::UnaryOp;
+use super::ops::UnaryOp;
 use crate::element::{Bool, Element};
 use crate::{DType, Flags};
 

@@ -48,11 +48,11 @@ macro_rules! complexes {
             }
             #[inline(always)]
             fn minimum(self, other: Self) -> Self {
-                if self.re.is_nan() || self.im.is_nan() || self.less_equal(other) { self } else { other }
+                one_of(self, other, Arithmetic::is_nan(self) | self.less_equal(other))
             }
             #[inline(always)]
             fn maximum(self, other: Self) -> Self {
-                if self.re.is_nan() || self.im.is_nan() || other.less_equal(self) { self } else { other }
+                one_of(self, other, Arithmetic::is_nan(self) | other.less_equal(self))
             }
             /// NumPy's vector loop: an infinity beats a NaN, and nothing overflows on the way.
             #[inline(always)]
@@ -78,11 +78,11 @@ macro_rules! complexes {
             }
             #[inline(always)]
             fn fmin(self, other: Self) -> Self {
-                if Arithmetic::is_nan(other) || self.less_equal(other) { self } else { other }
+                one_of(self, other, Arithmetic::is_nan(other) | self.less_equal(other))
             }
             #[inline(always)]
             fn fmax(self, other: Self) -> Self {
-                if Arithmetic::is_nan(other) || other.less_equal(self) { self } else { other }
+                one_of(self, other, Arithmetic::is_nan(other) | other.less_equal(self))
             }
             /// The point of the unit circle in its direction; of two infinities, none. What is too long
             /// to be measured goes up or down, as NumPy says.
@@ -148,6 +148,10 @@ macro_rules! complexes {
                 let fits = |part: $T| (part == 0.0) | ((part.abs() >= $LOW) & (part.abs() <= 1.0 / $LOW));
                 let all = fits(self.re) & fits(self.im) & fits(by.re) & fits(by.im);
                 all & ((by.re != 0.0) | (by.im != 0.0))
+            }
+            #[inline(always)]
+            fn inverts_quietly(self) -> bool {
+                Self::new(1.0, 0.0).divides_quietly(self)
             }
             // NumPy compares with instructions that signal a NaN; not all its loops tell of it.
             #[inline(always)]
@@ -220,6 +224,12 @@ fn in_order<T>(a: Complex<T>, flat: bool) -> (T, T) {
     if flat { (a.re, a.im) } else { (a.im, a.re) }
 }
 
+/// The first if it is so, else the second, part by part: a branch would not be a vector's.
+#[inline(always)]
+fn one_of<T>(a: Complex<T>, b: Complex<T>, first: bool) -> Complex<T> {
+    Complex { re: if first { a.re } else { b.re }, im: if first { a.im } else { b.im } }
+}
+
 /// Apart, so that no other lane's division is computed along with it: its flags would show.
 #[cold]
 #[inline(never)]
@@ -253,6 +263,9 @@ mod tests {
             if a.divides_quietly(b) {
                 prop_assert_eq!(a.divide_raises(b, a), Flags::NONE);
             }
+            if b.inverts_quietly() {
+                prop_assert_eq!(b.reciprocal_raises(b), Flags::NONE);
+            }
         }
 
         #[test]
@@ -263,6 +276,9 @@ mod tests {
             let [a, b] = [Complex::new(one[0], one[1]), Complex::new(one[2], one[3])];
             if a.divides_quietly(b) {
                 prop_assert_eq!(a.divide_raises(b, a), Flags::NONE);
+            }
+            if b.inverts_quietly() {
+                prop_assert_eq!(b.reciprocal_raises(b), Flags::NONE);
             }
         }
     }

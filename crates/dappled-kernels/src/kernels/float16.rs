@@ -33,11 +33,11 @@ impl Arithmetic for f16 {
     // Of two equal ones the first: NumPy has no vector instruction here, unlike for float32.
     #[inline(always)]
     fn minimum(self, other: Self) -> Self {
-        if self.is_nan() || self.less_equal(other) { self } else { other }
+        one_of(self, other, self.is_nan() | self.less_equal(other))
     }
     #[inline(always)]
     fn maximum(self, other: Self) -> Self {
-        if self.is_nan() || other.less_equal(self) { self } else { other }
+        one_of(self, other, self.is_nan() | other.less_equal(self))
     }
 
     #[inline(always)]
@@ -50,11 +50,11 @@ impl Arithmetic for f16 {
     }
     #[inline(always)]
     fn fmin(self, other: Self) -> Self {
-        if other.is_nan() || self.less_equal(other) { self } else { other }
+        one_of(self, other, other.is_nan() | self.less_equal(other))
     }
     #[inline(always)]
     fn fmax(self, other: Self) -> Self {
-        if other.is_nan() || other.less_equal(self) { self } else { other }
+        one_of(self, other, other.is_nan() | other.less_equal(self))
     }
     #[inline(always)]
     fn is_nan(self) -> bool {
@@ -78,16 +78,34 @@ impl Arithmetic for f16 {
     }
     #[inline(always)]
     fn equal(self, other: Self) -> bool {
-        self.to_f32() == other.to_f32()
+        are_numbers(self, other) & (place(self) == place(other))
     }
     #[inline(always)]
     fn less(self, other: Self) -> bool {
-        self.to_f32() < other.to_f32()
+        are_numbers(self, other) & (place(self) < place(other))
     }
     #[inline(always)]
     fn less_equal(self, other: Self) -> bool {
-        self.to_f32() <= other.to_f32()
+        are_numbers(self, other) & (place(self) <= place(other))
     }
+}
+
+/// Its place among all halves, both zeros at 0: compared so, none has to be made a float32 first.
+#[inline(always)]
+fn place(half: f16) -> i16 {
+    let size = (half.to_bits() & 0x7fff) as i16;
+    if half.to_bits() > 0x7fff { size.wrapping_neg() } else { size }
+}
+
+#[inline(always)]
+fn are_numbers(a: f16, b: f16) -> bool {
+    !Arithmetic::is_nan(a) & !Arithmetic::is_nan(b)
+}
+
+/// The first if it is so, else the second: as bits, which are a vector's.
+#[inline(always)]
+fn one_of(a: f16, b: f16, first: bool) -> f16 {
+    f16::from_bits(if first { a.to_bits() } else { b.to_bits() })
 }
 
 /// Rounds once, to the nearest, ties to even: through float32 it would be rounded twice, and the

@@ -19,6 +19,7 @@ macro_rules! functions {
             fn is_far(self) -> bool;
             fn is_rare_log(self) -> bool;
             fn is_rare_power(self, exponent: Self) -> bool;
+            fn copysign(self, sign: Self) -> Self;
             fn nextafter(self, toward: Self) -> Self;
             fn spacing(self) -> Self;
             fn spacing_raises(self, out: Self) -> Flags;
@@ -50,6 +51,10 @@ macro_rules! functions {
                 self.to_f32().is_rare_power(exponent.to_f32())
             }
             #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                f16::from_bits(self.to_bits() & 0x7fff | sign.to_bits() & 0x8000)
+            }
+            #[inline(always)]
             fn nextafter(self, toward: Self) -> Self {
                 next_half(self, toward)
             }
@@ -75,7 +80,7 @@ macro_rules! functions {
 functions! {
     exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, arcsin, arccos, arctan, sinh, cosh,
     tanh, arcsinh, arccosh, arctanh, cbrt, fabs, deg2rad, rad2deg, rare_log, rare_log2, rare_log10, far_sin, far_cos, far_tan;
-    copysign, heaviside, power, rare_power, hypot, arctan2, logaddexp, logaddexp2
+    heaviside, power, rare_power, hypot, arctan2, logaddexp, logaddexp2
 }
 
 /// A step of the bits, which are ordered as the numbers are but for the sign.

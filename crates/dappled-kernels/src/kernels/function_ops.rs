@@ -3,12 +3,12 @@
 use half::f16;
 
 use super::Variant;
+use super::elementwise::{Binary, Operation, Unary, library, operation};
 use super::function::Function;
-use super::loops::{Binary, Kernel, Unary, library, operation};
 use super::ops::{BinaryOp, UnaryOp, op};
 use super::signals::*;
 use crate::element::Bool;
-use crate::{DType, Flags, Op};
+use crate::{DType, Op};
 
 op!(UnaryOp Exp: Function(a) -> T, a.exp(), decaying, unless is_normal);
 op!(UnaryOp Exp2: Function(a) -> T, a.exp2(), decaying_by_two, unless is_normal);
@@ -45,7 +45,7 @@ op!(BinaryOp Logaddexp: Function(a, b) -> T, a.logaddexp(b), |a, b, out| log_sum
 op!(BinaryOp Logaddexp2: Function(a, b) -> T, a.logaddexp2(b), |a, b, out| log_sums(a, b, out, [126.0, 1022.0]));
 
 /// The loop of such an operation, in a float dtype.
-pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Kernel<Flags>> {
+pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Operation> {
     match dtype {
         DType::Float16 => of::<f16>(op, variant),
         DType::Float32 => of::<f32>(op, variant),
@@ -54,7 +54,7 @@ pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Kernel<Fl
     }
 }
 
-fn of<T: Function>(op: Op, variant: Variant) -> Option<Kernel<Flags>> {
+fn of<T: Function>(op: Op, variant: Variant) -> Option<Operation> {
     Some(match op {
         Op::Exp => operation::<Unary<Exp, T>>(variant),
         Op::Exp2 => operation::<Unary<Exp2, T>>(variant),

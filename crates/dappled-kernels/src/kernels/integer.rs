@@ -3,6 +3,7 @@
 use super::arithmetic::Arithmetic;
 use super::cast::CastTo;
 use super::divisor::Divisor;
+use super::quotient::Quotient;
 use crate::Flags;
 use crate::element::Bool;
 
@@ -64,7 +65,7 @@ impl Arithmetic for Bool {
 }
 
 macro_rules! integers {
-    ($($T:ty: $absolute:expr, $below_zero:expr, $sign:expr;)*) => {$(
+    ($($T:ty: $absolute:expr, $is_below_zero:expr;)*) => {$(
         impl Arithmetic for $T {
             type Real = $T;
 
@@ -82,16 +83,12 @@ macro_rules! integers {
             }
             #[inline(always)]
             fn floor_divide(self, other: Self) -> Self {
-                if other == 0 {
-                    return 0;
-                }
-                let (quotient, rest) = (self.wrapping_div(other), self.wrapping_rem(other));
-                quotient.wrapping_sub((rest != 0 && $below_zero(rest, other)) as $T)
+                if other == 0 { 0 } else { self.floor_quotient(other) }
             }
             #[inline(always)]
             fn floor_divided(values: &[Self], by: Self, out: &mut [Self]) -> bool {
-                // uint64 has values that int64 does not have.
-                let fits = <$T>::MIN != 0 || size_of::<$T>() < 8;
+                // uint64 has values that int64 does not have; smaller ones are vectors of floats.
+                let fits = <$T>::MIN != 0 && size_of::<$T>() == 8;
                 let Some(divisor) = Divisor::new(by as i64).filter(|_| fits) else { return false };
                 let quotient = |value: $T| divisor.floor(value as i64) as $T;
                 out.iter_mut().zip(values).for_each(|(out, &value)| *out = quotient(value));
@@ -99,15 +96,11 @@ macro_rules! integers {
             }
             #[inline(always)]
             fn remainder(self, other: Self) -> Self {
-                if other == 0 {
-                    return 0;
-                }
-                let rest = self.wrapping_rem(other);
-                if rest != 0 && $below_zero(rest, other) { rest.wrapping_add(other) } else { rest }
+                if other == 0 { 0 } else { self.wrapping_sub(self.floor_quotient(other).wrapping_mul(other)) }
             }
             #[inline(always)]
             fn fmod(self, other: Self) -> Self {
-                if other == 0 { 0 } else { self.wrapping_rem(other) }
+                if other == 0 { 0 } else { self.wrapping_sub(self.trunc_quotient(other).wrapping_mul(other)) }
             }
             #[inline(always)]
             fn floor_divide_raises(self, other: Self, _: Self) -> Flags {
@@ -121,7 +114,8 @@ macro_rules! integers {
             }
             #[inline(always)]
             fn sign(self) -> Self {
-                $sign(self)
+                // Not `signum`, of which the compiler makes no vectors.
+                ((self > 0) as $T).wrapping_sub($is_below_zero(self) as $T)
             }
             /// NumPy divides as floats and casts back.
             #[inline(always)]
@@ -184,15 +178,14 @@ macro_rules! integers {
     )*};
 }
 
-// The columns: the absolute value; does a truncated quotient lie above the floor, for this rest and divisor;
-// the sign.
+// The columns: the absolute value; is it below zero?
 integers! {
-    i8: i8::wrapping_abs, |rest, by| (rest < 0) != (by < 0), i8::signum;
-    i16: i16::wrapping_abs, |rest, by| (rest < 0) != (by < 0), i16::signum;
-    i32: i32::wrapping_abs, |rest, by| (rest < 0) != (by < 0), i32::signum;
-    i64: i64::wrapping_abs, |rest, by| (rest < 0) != (by < 0), i64::signum;
-    u8: std::convert::identity, |_, _| false, |a| (a > 0) as u8;
-    u16: std::convert::identity, |_, _| false, |a| (a > 0) as u16;
-    u32: std::convert::identity, |_, _| false, |a| (a > 0) as u32;
-    u64: std::convert::identity, |_, _| false, |a| (a > 0) as u64;
+    i8: i8::wrapping_abs, i8::is_negative;
+    i16: i16::wrapping_abs, i16::is_negative;
+    i32: i32::wrapping_abs, i32::is_negative;
+    i64: i64::wrapping_abs, i64::is_negative;
+    u8: std::convert::identity, |_| false;
+    u16: std::convert::identity, |_| false;
+    u32: std::convert::identity, |_| false;
+    u64: std::convert::identity, |_| false;
 }

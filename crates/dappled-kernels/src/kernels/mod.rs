@@ -9,6 +9,7 @@ mod compare_wide;
 mod complex;
 mod compress;
 mod divisor;
+mod elementwise;
 mod extreme;
 mod float;
 mod float16;
@@ -25,6 +26,7 @@ pub(crate) mod ops;
 mod pairwise;
 mod parts;
 mod product;
+mod quotient;
 mod ready;
 mod runs;
 mod signals;
@@ -35,23 +37,23 @@ mod whole;
 
 use self::arithmetic::Arithmetic;
 use self::cast::Cast;
-use self::loops::{AbsoluteLoop, Binary, FloorDivideLoop, SelectLoop, Unary, operation};
+use self::elementwise::{AbsoluteLoop, Binary, FloorDivideLoop, SelectLoop, Unary, operation};
 use crate::element::with_element;
-use crate::{DType, Flags, Op};
+use crate::{DType, Op};
 
 pub(crate) use self::compare::{Bits, comparison};
 pub(crate) use self::compress::{BEYOND, WORD, compress, pack};
+pub(crate) use self::elementwise::Operation;
 pub(crate) use self::extreme::{Finder, Record};
 pub(crate) use self::fold::{Cuts, Folder, Spacing, State};
 pub(crate) use self::fold_loops::TOGETHER;
-pub(crate) use self::loops::Kernel;
 pub(crate) use self::ready::Ready;
 pub(crate) use self::signals::hardware;
 pub use self::variant::Variant;
 
 /// The loop of an operation in a dtype for which [`Op::has_loop`] is true, for this variant or
 /// the best that the CPU has: what it returns can always be called here.
-pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Kernel<Flags> {
+pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Operation {
     let variant = variant.min(Variant::best());
     let special = || {
         whole::kernel(op, dtype, variant)
@@ -65,13 +67,13 @@ pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Kernel<Flags> {
 }
 
 /// Two hundred loops that wait for memory: the newest instructions are not worth compiling them.
-fn cast_kernel(from: DType, to: DType, variant: Variant) -> Kernel<Flags> {
+fn cast_kernel(from: DType, to: DType, variant: Variant) -> Operation {
     let variant = variant.min(Variant::Avx2);
     with_element!(from, From => with_element!(to, To => operation::<Unary<Cast<To>, From>>(variant)))
 }
 
 /// The operations that most dtypes have.
-fn plain_kernel<T: Arithmetic>(op: Op, variant: Variant) -> Kernel<Flags> {
+fn plain_kernel<T: Arithmetic>(op: Op, variant: Variant) -> Operation {
     match op {
         Op::Add => operation::<Binary<ops::Add, T>>(variant),
         Op::Subtract => operation::<Binary<ops::Subtract, T>>(variant),

@@ -1,8 +1,75 @@
 //! The operations as types: a loop takes one as a parameter and is compiled with it inlined.
 
 use super::arithmetic::Arithmetic;
-pub(crate) use super::loops::{BinaryOp, UnaryOp};
-use crate::element::Bool;
+use crate::Flags;
+use crate::element::{Bool, Element};
+
+/// An operation of one argument, as a type.
+pub(crate) trait UnaryOp<T: Element> {
+    type Out: Element;
+    /// Does `raises` ever find something?
+    const RAISES: bool = false;
+    /// Are there arguments that `apply` cannot do?
+    const HAS_RARE: bool = false;
+    fn apply(a: T) -> Self::Out;
+    #[inline(always)]
+    fn is_rare(_: T) -> bool {
+        false
+    }
+    /// The result for such an argument: one at a time, after the others.
+    fn rare(a: T) -> Self::Out {
+        Self::apply(a)
+    }
+    /// Does this result signal nothing, whatever the argument was? A quick look at all of them
+    /// saves a longer one.
+    #[inline(always)]
+    fn is_plain(_: Self::Out) -> bool {
+        false
+    }
+    /// Does this argument signal nothing, as a quick look at it tells?
+    #[inline(always)]
+    fn is_quiet(_: T) -> bool {
+        false
+    }
+    /// What NumPy would signal, for operations whose instructions do not.
+    #[inline(always)]
+    fn raises(_: T, _: Self::Out) -> Flags {
+        Flags::NONE
+    }
+}
+
+/// An operation of two arguments, as a type.
+pub(crate) trait BinaryOp<T: Element> {
+    type Out: Element;
+    /// As for one argument.
+    const RAISES: bool = false;
+    /// As for one argument.
+    const HAS_RARE: bool = false;
+    fn apply(a: T, b: T) -> Self::Out;
+    #[inline(always)]
+    fn is_rare(_: T, _: T) -> bool {
+        false
+    }
+    /// As for one argument.
+    fn rare(a: T, b: T) -> Self::Out {
+        Self::apply(a, b)
+    }
+    /// As for one argument.
+    #[inline(always)]
+    fn is_plain(_: Self::Out) -> bool {
+        false
+    }
+    /// As for one argument.
+    #[inline(always)]
+    fn is_quiet(_: T, _: T) -> bool {
+        false
+    }
+    /// As for one argument.
+    #[inline(always)]
+    fn raises(_: T, _: T, _: Self::Out) -> Flags {
+        Flags::NONE
+    }
+}
 
 /// `op!(UnaryOp Name: Trait(a) -> Out, value)`: an operation on the elements of a trait.
 macro_rules! op {
@@ -38,6 +105,12 @@ macro_rules! op {
             fn raises($($arg: T),+, out: $Out) -> $crate::Flags {
                 $raises($($arg),+, out)
             }
+        }
+    };
+    (quiet UnaryOp, $is_quiet:path) => {
+        #[inline(always)]
+        fn is_quiet(a: T) -> bool {
+            $is_quiet(a)
         }
     };
     (quiet BinaryOp, $is_quiet:path) => {
@@ -98,7 +171,7 @@ op!(UnaryOp Positive: Arithmetic(a) -> T, a);
 op!(UnaryOp Sign: Arithmetic(a) -> T, a.sign(), T::sign_raises);
 op!(UnaryOp Square: Arithmetic(a) -> T, a.multiply(a));
 op!(UnaryOp Sqrt: Arithmetic(a) -> T, a.sqrt());
-op!(UnaryOp Reciprocal: Arithmetic(a) -> T, a.reciprocal(), T::reciprocal_raises);
+op!(UnaryOp Reciprocal: Arithmetic(a) -> T, a.reciprocal(), T::reciprocal_raises, quiet T::inverts_quietly);
 op!(UnaryOp Conjugate: Arithmetic(a) -> T, a.conjugate());
 op!(UnaryOp Not: Arithmetic(a) -> T, a.not());
 op!(UnaryOp Isnan: Arithmetic(a) -> Bool, a.is_nan().into());

@@ -3,8 +3,8 @@
 use num_complex::Complex;
 
 use super::Variant;
+use super::elementwise::{Binary, Operation, Unary, library, operation};
 use super::function::Function;
-use super::loops::{Binary, Kernel, Unary, library, operation};
 use super::ops::{BinaryOp, UnaryOp, op};
 use super::product::Factor;
 use super::signals::lengths;
@@ -49,7 +49,7 @@ op!(UnaryOp UnfusedSquare: Parts(a) -> T, a.unfused(a));
 op!(UnaryOp UnfusedAbsolute: Parts(a) -> T::Part, a.length(), T::length_raises);
 
 /// The loop of an operation that only complex numbers have.
-pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Kernel<Flags>> {
+pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Operation> {
     match dtype {
         DType::Complex64 => of::<Complex<f32>>(op, variant),
         DType::Complex128 => of::<Complex<f64>>(op, variant),
@@ -57,7 +57,7 @@ pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Kernel<Fl
     }
 }
 
-fn of<T: Parts>(op: Op, variant: Variant) -> Option<Kernel<Flags>> {
+fn of<T: Parts>(op: Op, variant: Variant) -> Option<Operation> {
     Some(match op {
         Op::Real => operation::<Unary<Real, T>>(variant),
         Op::Imag => operation::<Unary<Imag, T>>(variant),

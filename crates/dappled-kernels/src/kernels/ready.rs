@@ -2,13 +2,13 @@
 
 use std::sync::OnceLock;
 
-use super::{Kernel, Variant, hardware, kernel};
+use super::{Operation, Variant, hardware, kernel};
 use crate::{DType, Error, Flags, Op};
 
 /// An operation in a dtype, for the chosen variant.
 #[derive(Clone, Copy)]
 pub(crate) struct Ready {
-    pub kernel: Kernel<Flags>,
+    pub kernel: Operation,
     /// Which of the CPU's flags are its own.
     pub hardware: Flags,
     pub arity: u8,

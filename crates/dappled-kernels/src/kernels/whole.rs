@@ -1,6 +1,6 @@
 //! The operations that only integers have: shifts, divisors, bits and wrapping powers.
 
-use super::loops::{Binary, Kernel, Unary, operation};
+use super::elementwise::{Binary, Operation, Unary, operation};
 use super::ops::{BinaryOp, UnaryOp, op};
 use super::{Arithmetic, Variant};
 use crate::{DType, Flags, Op};
@@ -88,7 +88,7 @@ op!(BinaryOp Power: Whole(a, b) -> T, a.power(b), T::power_raises);
 op!(UnaryOp BitwiseCount: Whole(a) -> u8, a.count());
 
 /// The loop of such an operation, in an integer dtype.
-pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Kernel<Flags>> {
+pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Operation> {
     match dtype {
         DType::Int8 => of::<i8>(op, variant),
         DType::Int16 => of::<i16>(op, variant),
@@ -102,7 +102,7 @@ pub(crate) fn kernel(op: Op, dtype: DType, variant: Variant) -> Option<Kernel<Fl
     }
 }
 
-fn of<T: Whole>(op: Op, variant: Variant) -> Option<Kernel<Flags>> {
+fn of<T: Whole>(op: Op, variant: Variant) -> Option<Operation> {
     Some(match op {
         Op::LeftShift => operation::<Binary<LeftShift, T>>(variant),
         Op::RightShift => operation::<Binary<RightShift, T>>(variant),

@@ -293,8 +293,9 @@ impl<'a> Machine<'a> {
         for (arg, &source) in args.iter_mut().zip(&step.args) {
             *arg = self.source(source, len);
         }
+        let [a, b, c] = args;
         // SAFETY: `kernel` returns only what this CPU can run.
-        let mut flags = unsafe { (step.kernel)(&args[..step.args.len()], out) };
+        let mut flags = unsafe { (step.kernel)(a, b, c, out) };
         if self.attentive {
             let raised = status::take();
             self.calm &= raised.is_empty();
