@@ -14,6 +14,7 @@ from dappled._array import core, empty, is_native, ndarray
 from dappled._binning import between, estimated
 from dappled._creation import asarray
 from dappled._large import is_large
+from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import agreed, in_pieces
 from dappled._rebind import rebound
@@ -32,6 +33,10 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
         return NotImplemented
     if not isinstance(minlength, int | numpy.integer) or minlength < 0 or x.dtype == numpy.uint64:
         return NotImplemented
+    if core.ranks() == 1 and isinstance(weights, ndarray):
+        # Lent to be written, as NumPy copies what it may not write; it does not write these.
+        theirs = (core.unwrap(one, writeable=True) for one in (x, weights))
+        return core.wrap(called_by_user(numpy.bincount, *theirs, int(minlength)), True)
     if core.ranks() == 1:
         return _count_on_threads(x, int(minlength)) if weights is None else NotImplemented
     if not any(map(in_pieces, (x, weights))) or not _fits(weights, x.shape):

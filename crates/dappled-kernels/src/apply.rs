@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::crew::Crew;
+use crate::dtype::Kind;
 use crate::kernels::{Ready, status};
 use crate::share::share;
 use crate::{DType, Error, Flags, Op, Scalar};
@@ -34,14 +35,45 @@ pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<Fla
     let fits = args.iter().zip(ready.args).all(|(arg, size)| arg.len() == len << size);
     assert!(fits, "{op}: equally many elements");
     let [a, b, c] = [0, 1, 2].map(|at| args.get(at).copied().unwrap_or_default());
+    // SAFETY: `Ready` has only what this CPU can run.
+    Ok(watched(&ready, || unsafe { (ready.kernel)(a, b, c, out) }))
+}
+
+/// The same of an array and a number, which comes second or, `before` it, first: some repetitions of it
+/// are given, for as many elements at a time.
+pub fn apply_number(
+    op: Op,
+    dtype: DType,
+    array: &[u8],
+    (number, before): (&[u8], bool),
+    out: &mut [u8],
+) -> Result<Flags, Error> {
+    let ready = Ready::find(op, dtype)?;
+    if ready.arity != 2 {
+        return Err(Error::Arity { op, found: 2 });
+    }
+    let item = ready.args[0];
+    assert_eq!(array.len() >> item, out.len() >> ready.result, "{op}: equally many elements");
+    let parts = array.chunks(number.len().max(1));
+    let parts = parts.zip(out.chunks_mut((number.len() >> item << ready.result).max(1)));
+    let one = |(part, out): (&[u8], &mut [u8])| {
+        let number = &number[..part.len()];
+        let (a, b) = if before { (number, part) } else { (part, number) };
+        // SAFETY: as above.
+        unsafe { (ready.kernel)(a, b, &[], out) }
+    };
+    Ok(watched(&ready, || parts.map(one).fold(Flags::NONE, |all, flags| all | flags)))
+}
+
+/// What a kernel finds, and what the CPU tells of its instructions.
+#[inline]
+fn watched(ready: &Ready, work: impl FnOnce() -> Flags) -> Flags {
     if ready.hardware.is_empty() {
-        // SAFETY: `Ready` has only what this CPU can run.
-        return Ok(unsafe { (ready.kernel)(a, b, c, out) });
+        return work();
     }
     status::clear();
-    // SAFETY: as above.
-    let flags = unsafe { (ready.kernel)(a, b, c, out) };
-    Ok(flags | status::take() & ready.hardware)
+    let flags = work();
+    flags | status::take() & ready.hardware
 }
 
 /// Work on the elements of a result, in parts on the threads that are awake, if that is worth while:
@@ -49,11 +81,12 @@ pub fn apply(op: Op, dtype: DType, args: &[&[u8]], out: &mut [u8]) -> Result<Fla
 #[inline]
 pub fn in_parts(
     op: Op,
+    dtype: DType,
     len: usize,
     out: &mut [u8],
     work: impl Fn(Range<usize>, &mut [u8]) -> Result<Flags, Error> + Sync,
 ) -> Result<Flags, Error> {
-    if len < 2 * WORTH || weight(op) == 1 || !Crew::is_at_hand() {
+    if len < 2 * WORTH || !is_long(op, dtype) || !Crew::is_at_hand() {
         return work(0..len, out);
     }
     let count = rayon::current_num_threads().min(len / WORTH);
@@ -62,6 +95,11 @@ pub fn in_parts(
     let done =
         share(parts, |(start, out): (usize, &mut [u8])| work(start..start + out.len() / item, out));
     done.into_iter().try_fold(Flags::NONE, |all, flags| Ok(all | flags?))
+}
+
+/// Does it take longer than reading? A vector of floats is divided while the next one is read.
+fn is_long(op: Op, dtype: DType) -> bool {
+    weight(op) > if dtype.kind() == Kind::Complex { 1 } else { 3 }
 }
 
 /// How long it takes for an element that is in a cache, counted in additions.

@@ -72,7 +72,7 @@ mod turn;
 mod usage;
 mod view;
 
-pub use apply::{apply, in_parts};
+pub use apply::{apply, apply_number, in_parts};
 pub use bind::Operand;
 pub use buffer::{Buffer, Kept, OutOfMemory};
 pub use chosen::Chosen;

@@ -3,6 +3,9 @@
 /// So many elements are on their way at the same time.
 pub(crate) const AHEAD: usize = 64;
 
+/// Up to so many bytes lie in a cache, from which they come as fast unasked.
+pub(crate) const NEAR: usize = 8 << 20;
+
 /// Asks for an element; for the last one, if there is none of this number, which costs less than to
 /// guess each time whether there is. Into the second cache: the nearest one can await fewer lines, and
 /// all else that is read would wait behind them.

@@ -39,15 +39,23 @@ pub fn take<T: Copy + Send + Sync>(
 /// All indices are looked at first.
 fn elements<T: Copy>(from: &[T], at: &[i64], out: &mut [T]) -> Option<usize> {
     let wrong = first_wrong(at, from.len());
-    if wrong.is_none() {
-        for (number, (&index, out)) in at.iter().zip(out).enumerate() {
-            if let Some(&later) = at.get(number + ahead::AHEAD) {
-                ahead::ask(from, place(later, from.len()));
-            }
-            *out = from[place(index, from.len())];
+    match size_of_val(from) {
+        _ if wrong.is_some() => {}
+        ..=ahead::NEAR => {
+            at.iter().zip(out).for_each(|(&index, out)| *out = from[place(index, from.len())])
         }
+        _ => from_afar(from, at, out),
     }
     wrong
+}
+
+fn from_afar<T: Copy>(from: &[T], at: &[i64], out: &mut [T]) {
+    for (number, (&index, out)) in at.iter().zip(out).enumerate() {
+        if let Some(&later) = at.get(number + ahead::AHEAD) {
+            ahead::ask(from, place(later, from.len()));
+        }
+        *out = from[place(index, from.len())];
+    }
 }
 
 /// The first index that is out of range, if there is one: nearly always none.

@@ -114,6 +114,11 @@ pub(crate) trait Arithmetic: Element {
     fn divides_quietly(self, _: Self) -> bool {
         true
     }
+    /// The same for being in order.
+    #[inline(always)]
+    fn orders_quietly(self, _: Self) -> bool {
+        true
+    }
     /// The same for the reciprocal.
     #[inline(always)]
     fn inverts_quietly(self) -> bool {

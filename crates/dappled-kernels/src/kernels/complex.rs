@@ -150,6 +150,10 @@ macro_rules! complexes {
                 all & ((by.re != 0.0) | (by.im != 0.0))
             }
             #[inline(always)]
+            fn orders_quietly(self, other: Self) -> bool {
+                !Arithmetic::is_nan(self) & !Arithmetic::is_nan(other)
+            }
+            #[inline(always)]
             fn inverts_quietly(self) -> bool {
                 Self::new(1.0, 0.0).divides_quietly(self)
             }

@@ -4,7 +4,9 @@
 use std::ops::Range;
 
 use dappled_kernels::element::word_bytes;
-use dappled_kernels::{Buffer, DType, Error, Flags, Kind, Op, Scalar, View, apply, in_parts};
+use dappled_kernels::{
+    Buffer, DType, Error, Flags, Kind, Op, Scalar, View, apply, apply_number, in_parts,
+};
 
 use super::fresh::Own;
 use super::memory::{keep_small, small_memory};
@@ -279,20 +281,13 @@ impl Here<'_> {
         before: bool,
     ) -> Result<Flags, RunError> {
         let memory = memory.read()?;
-        let (item, result) = (self.dtype.itemsize(), self.op.result(self.dtype).itemsize());
         let mut room = [0u64; ROOM / 8];
-        let room = &mut word_bytes(&mut room)[..ROOM.min(self.len * item)];
+        let room = &mut word_bytes(&mut room)[..ROOM.min(self.len * self.dtype.itemsize())];
         number.fill(room);
         let room = &*room;
         self.run(|part, out| {
-            let parts = self.part(&memory, offset, part).chunks(ROOM);
-            let mut flags = Flags::NONE;
-            for (part, out) in parts.zip(out.chunks_mut(ROOM / item * result)) {
-                let number = &room[..part.len()];
-                let args = if before { [number, part] } else { [part, number] };
-                flags |= apply(self.op, self.dtype, &args, out)?;
-            }
-            Ok(flags)
+            let array = self.part(&memory, offset, part);
+            apply_number(self.op, self.dtype, array, (room, before), out)
         })
     }
 
@@ -307,6 +302,6 @@ impl Here<'_> {
         &self,
         work: impl Fn(Range<usize>, &mut [u8]) -> Result<Flags, Error> + Sync,
     ) -> Result<Flags, RunError> {
-        Ok(in_parts(self.op, self.len, &mut self.out.write()?, work)?)
+        Ok(in_parts(self.op, self.dtype, self.len, &mut self.out.write()?, work)?)
     }
 }
