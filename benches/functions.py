@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+import compiled_c
 import dappled
 import numpy
 from speed import row
-from timing import best, computed
+from timing import best, computed, shown
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Function:
     make: Callable[[ModuleType], list[Any]]
     work: Callable[..., Any]
     goal: float
+    in_c: str = ""
 
 
 def floats(np: ModuleType, *shape: int) -> list[Any]:
@@ -39,6 +41,11 @@ def below(np: ModuleType, bound: int, size: int) -> list[Any]:
 def indexed(np: ModuleType) -> list[Any]:
     """An array, numbers of its elements, and values to put there."""
     return [*floats(np, 50_000_000), *below(np, 50_000_000, 10_000_000), *floats(np, 10_000_000)]
+
+
+def take(np: ModuleType, a: Any, at: Any, v: Any) -> Any:
+    """Reads by an array of numbers."""
+    return a[at]
 
 
 def put(np: ModuleType, a: Any, at: Any, v: Any) -> None:
@@ -58,6 +65,16 @@ def timer(function: Function, np: ModuleType) -> timeit.Timer:
     return timeit.Timer(lambda: computed(function.work(np, *given)))
 
 
+def c_timer(function: Function) -> list[timeit.Timer]:
+    """The same in C on two threads, if that is told."""
+    loops = compiled_c.library() if function.in_c else None
+    if loops is None:
+        return []
+    a, at, v = function.make(numpy)
+    work = getattr(loops, function.in_c)
+    return [timeit.Timer(lambda: compiled_c.call(work, a, at, v, len(at), len(a)))]
+
+
 FUNCTIONS = [
     Function(
         "a[a > 0.5].sum(), 5e7",
@@ -65,8 +82,8 @@ FUNCTIONS = [
         lambda np, a: a[a > 0.5].sum(),
         10,
     ),
-    Function("a[at], 1e7 of 5e7", indexed, lambda np, a, at, v: a[at], 1.5),
-    Function("a[at] = v, 1e7 of 5e7", indexed, put, 1.5),
+    Function("a[at], 1e7 of 5e7", indexed, take, 1.5, "taken"),
+    Function("a[at] = v, 1e7 of 5e7", indexed, put, 1.5, "put"),
     Function("sort, 1e7", lambda np: floats(np, 10_000_000), lambda np, a: np.sort(a), 1.6),
     Function("argsort, 1e7", lambda np: floats(np, 10_000_000), lambda np, a: np.argsort(a), 2),
     Function(
@@ -101,11 +118,11 @@ def main() -> None:
     print(f"{'':50} {'NumPy':>9} {'Dappled':>9} {'ratio':>8} {'asked':>8}")
     for function in FUNCTIONS:
         if any(word in function.name for word in words):
-            row(
-                function.name,
-                *best([timer(function, np) for np in (numpy, dappled)]),
-                function.goal,
-            )
+            timers = [timer(function, np) for np in (numpy, dappled)]
+            theirs, ours, *in_c = best(timers + c_timer(function))
+            row(function.name, theirs, ours, function.goal)
+            for time in in_c:
+                print(f"{'  in C, two threads':50} {'':9} {shown(time):>9} {theirs / time:8.2f}")
 
 
 if __name__ == "__main__":

@@ -118,3 +118,20 @@ void transposed(const double *a, double *out, size n) {
                 for (size j = columns; j < columns + 32 && j < n; j++)
                     out[i * n + j] = a[j * n + i] + a[i * n + j];
 }
+
+/* By numbers of elements, which are looked at as Python must; of equal ones any may come last. */
+void taken(const double *a, const long *at, double *out, size n, size length) {
+#pragma omp parallel for
+    for (size i = 0; i < n; i++) {
+        size place = at[i] < 0 ? at[i] + length : at[i];
+        if (place >= 0 && place < length) out[i] = a[place];
+    }
+}
+
+void put(double *a, const long *at, const double *v, size n, size length) {
+#pragma omp parallel for
+    for (size i = 0; i < n; i++) {
+        size place = at[i] < 0 ? at[i] + length : at[i];
+        if (place >= 0 && place < length) a[place] = v[i];
+    }
+}
