@@ -4,7 +4,7 @@ Numbers of eight bytes are dealt out to ranges, here or on several ranks (`_deal
 in pieces are sorted by sampling: ranks sort their rows, agree by samples on who gets which
 values (`_sampling`), send them there and merge what comes. Along one axis of several, lines are
 whole on a rank, where NumPy sorts them. In one process large arrays are sorted in parts by NumPy,
-on all threads, and merged by the core.
+on all threads, and merged by the core; integers that are near one another are counted (`_near`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from dappled._folding import along
 from dappled._large import is_large
 from dappled._line import called_by_user
 from dappled._native import native
+from dappled._near import sort_near
 from dappled._order import memory_order, turned
 from dappled._piecewise import in_pieces
 from dappled._sampling import bounds, cuts, exchanged
@@ -37,6 +38,9 @@ _MERGED = "bhilqBHILQfd"
 
 
 _RANKED = "ilqILQfd"
+
+# Those that NumPy puts in order by their digits, if it has to keep what is equal as it is.
+_SHORT = "?bhBH"
 
 
 # Elements of a rank that can be told apart by four bytes.
@@ -153,6 +157,10 @@ def _sort(
 
 def _merge_sorted(row: Any, kind: Any) -> Any:
     """By parts on all threads, which are merged two by two."""
+    if row.dtype.kind in "iub":
+        made, values = unwritten(row.shape, row.dtype)
+        if sort_near(plain(row), values):
+            return made
     if is_dealt(row.dtype, kind):
         made, values = unwritten(row.shape, row.dtype)
         core.sort_values(plain(row), scratch(row.shape, numpy.uint64), values)
@@ -238,10 +246,13 @@ def _argsorted(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
         return lines(row, at, lambda part, at: numpy.argsort(part, at, kind), numpy.intp)
     if core.ranks() > 1:
         return _sample_argsorted(row)
-    if row.dtype.char not in _RANKED or not row.dtype.isnative:
+    if row.dtype.char in _SHORT and row.dtype.isnative:
+        return core.wrap(numpy.argsort(plain(row), kind="stable"), True)
+    values = row.astype(numpy.float32) if row.dtype.char == "e" else row
+    if values.dtype.char not in _RANKED or not values.dtype.isnative:
         return NotImplemented
     made, order = unwritten((len(row),), numpy.int64)
-    core.argsort(plain(row), _room(len(row)), order)
+    core.argsort(plain(values), _room(len(row)), order)
     return made
 
 

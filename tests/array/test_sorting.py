@@ -10,6 +10,7 @@ import numpy
 import pytest
 from compare import differing
 from dappled import _core
+from dappled._near import sort_near
 from hypothesis import given
 from hypothesis import strategies as st
 from values import DTYPES, FEW, SHAPES, VIEWS, maker
@@ -138,6 +139,31 @@ def test_counts(values, more):
     assert (low, high) == (given.min(), given.max())
     counts = _core.count_numbers(given, low, high - low + 1 + more)
     assert numpy.array_equal(counts, numpy.bincount(given - low, minlength=len(counts)))
+
+
+@given(
+    st.sampled_from("?bhilBHIL"),
+    st.sampled_from(["low", "high", "middle"]),
+    st.lists(st.integers(0, 40), min_size=1, max_size=5),
+    st.integers(0, 400),
+)
+def test_near(kind, where, steps, times):
+    ends = numpy.iinfo(kind) if kind != "?" else numpy.iinfo(numpy.int8)
+    start = {"low": ends.min, "high": ends.max - 40, "middle": max(ends.min, -20)}[where]
+    given = numpy.array([start + step for step in steps] * times, object).astype(kind)
+    out = numpy.zeros_like(given)
+    is_sorted = sort_near(given, out)
+    assert numpy.array_equal(out, numpy.sort(given) if is_sorted else numpy.zeros_like(given))
+    span = int(given.max()) - int(given.min()) if times else 0
+    # What is beyond int64 is left to others.
+    assert is_sorted == (times > 0 and span * 8 < len(given) and int(given.max()) < 1 << 63)
+
+
+def test_far_from_all_others():
+    given = numpy.zeros(1 << 17, numpy.int64)
+    given[[77, 1234]] = 1 << 62, -(1 << 63)
+    assert not sort_near(given, given.copy())
+    assert numpy.array_equal(dappled.sort(dappled.array(given)), numpy.sort(given))
 
 
 @given(

@@ -93,8 +93,8 @@ pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
 pub use random::{Draw, Line, Stream, draw};
 pub use reduce::{
-    Along, Extreme, Reduction, Runs, Write, arg_reduce, fold_at_once, reduce, reduce_chosen,
-    reduce_written, sum, sum_parts, sum_parts_chosen,
+    Along, Extreme, Reduction, Runs, Write, arg_of, arg_reduce, fold_at_once, reduce,
+    reduce_chosen, reduce_written, sum, sum_parts, sum_parts_chosen,
 };
 pub use scalar::Scalar;
 pub use scan::scan;

@@ -42,3 +42,33 @@ fn part(values: &[i64], first: i64, length: usize) -> Vec<u32> {
     }
     counts
 }
+
+/// Writes numbers as often as they occur, in order: the first of them, and one more each time.
+///
+/// ```
+/// let mut out = [0; 3];
+/// dappled_sorting::count::spread(&[2, 0, 1], 5, |number| number as u8, &mut out);
+/// assert_eq!(out, [5, 5, 7]);
+/// ```
+pub fn spread<T: Copy + Send + Sync>(
+    counts: &[i64],
+    first: i64,
+    of: impl Fn(i64) -> T + Copy + Send + Sync,
+    out: &mut [T],
+) {
+    if out.len() <= CHUNK || counts.len() == 1 {
+        return in_turn(counts, first, of, out);
+    }
+    let (before, after) = counts.split_at(counts.len() / 2);
+    let (left, right) = out.split_at_mut(before.iter().sum::<i64>() as usize);
+    let middle = first.wrapping_add(before.len() as i64);
+    rayon::join(|| spread(before, first, of, left), || spread(after, middle, of, right));
+}
+
+fn in_turn<T: Copy>(counts: &[i64], first: i64, of: impl Fn(i64) -> T, mut out: &mut [T]) {
+    for (number, &count) in (first..).zip(counts) {
+        let (these, rest) = out.split_at_mut(count as usize);
+        these.fill(of(number));
+        out = rest;
+    }
+}

@@ -62,6 +62,19 @@ pub fn arg_reduce(
     })
 }
 
+/// The same of some elements, at once: the place of the first NaN among them, or of the first of the
+/// best. Panics if there are none.
+///
+/// ```
+/// use dappled_kernels::{DType, Extreme, arg_of, element::bytes_of};
+/// let numbers = [3, 7, 7];
+/// assert_eq!(arg_of(bytes_of(&numbers), DType::Int32, Extreme::Greatest), 1);
+/// ```
+pub fn arg_of(elements: &[u8], dtype: DType, extreme: Extreme) -> usize {
+    let finder = Finder::new(extreme == Extreme::Greatest, dtype, Variant::chosen());
+    finder.best(elements, 0, None)[0] as usize
+}
+
 /// Blocks of `len` rows of `inner` values each; places are counted from row to row.
 #[derive(Clone, Copy)]
 struct Search<'a> {

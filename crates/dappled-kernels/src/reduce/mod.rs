@@ -23,7 +23,7 @@ mod sum;
 mod target;
 mod written;
 
-pub use self::arg::{Extreme, arg_reduce};
+pub use self::arg::{Extreme, arg_of, arg_reduce};
 pub use self::at_once::{Along, fold_at_once};
 pub use self::order::Runs;
 pub(crate) use self::parts::PART;

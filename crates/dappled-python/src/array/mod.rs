@@ -110,6 +110,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sorting::extent, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::extent_of_floats, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::count_numbers, module)?)?;
+    module.add_function(wrap_pyfunction!(sorting::spread_numbers, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::count_between, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::leave, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::set_local, module)?)?;

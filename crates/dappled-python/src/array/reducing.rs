@@ -75,12 +75,30 @@ pub fn arg_reduce<'py>(
     let Some(ours) = array.get().array().filter(|ours| !ours.view().is_empty()) else {
         return Ok(None);
     };
+    if axis.is_none()
+        && !keepdims
+        && let Some(place) = soon_found(array, extreme)?
+    {
+        return Ok(Some(place));
+    }
     let ndim = ours.shape().len();
     let axis = axis.map(|axis| one_axis(axis, ndim)).transpose()?;
     let places = exclusive(array.py(), ours.view().len(), || ours.arg_fold(extreme, axis))?;
     let counted: Vec<usize> = axis.map_or((0..ndim).collect(), |axis| vec![axis]);
     let places = if keepdims { places } else { places.without(&counted) };
     result(array.py(), places).map(Some)
+}
+
+/// The place among all, if the array is small or the place is seen soon.
+fn soon_found<'py>(
+    array: &Bound<'py, NdArray>,
+    extreme: Extreme,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = array.py();
+    let ours = array.get().array().filter(|array| !array.shape().is_empty());
+    let Some(ours) = ours else { return Ok(None) };
+    let place = quickly(py, || quick_arg(ours, extreme))?;
+    place.map(|place| scalars::to_numpy(py, Scalar::new(place))).transpose()
 }
 
 /// `argmin` or `argmax` of a small array with nothing else asked for; else the general function.
@@ -93,10 +111,9 @@ fn searched<'py>(
     let py = slf.py();
     if args.is_empty()
         && kwargs.is_none()
-        && let Some(array) = slf.get().array().filter(|array| !array.shape().is_empty())
-        && let Some(place) = quickly(py, || quick_arg(array, extreme))?
+        && let Some(place) = soon_found(slf, extreme)?
     {
-        return scalars::to_numpy(py, Scalar::new(place));
+        return Ok(place);
     }
     match small::by_method(slf, name, &Call { args, kwargs })? {
         Some(found) => Ok(found),

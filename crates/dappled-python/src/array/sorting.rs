@@ -131,6 +131,34 @@ pub fn count_numbers<'py>(
     Ok(PyArray1::from_vec(py, counts))
 }
 
+/// Writes numbers in order, each as often as it is counted, the first of them being `first`: as
+/// unsigned ones of any size, which have the bits of the others.
+#[pyfunction]
+pub fn spread_numbers<'py>(
+    counts: PyReadonlyArray1<'py, i64>,
+    first: i64,
+    out: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    let counts = counts.as_slice()?;
+    let done = spread_as(counts, first, |number| number as u64, out)?
+        || spread_as(counts, first, |number| number as u32, out)?
+        || spread_as(counts, first, |number| number as u16, out)?
+        || spread_as(counts, first, |number| number as u8, out)?;
+    if done { Ok(()) } else { Err(unknown()) }
+}
+
+fn spread_as<'py, T: Element + Copy>(
+    counts: &[i64],
+    first: i64,
+    of: impl Fn(i64) -> T + Copy + Send + Sync,
+    out: &Bound<'py, PyAny>,
+) -> PyResult<bool> {
+    let Ok(mut values) = out.extract::<PyReadwriteArray1<'py, T>>() else { return Ok(false) };
+    let values = values.as_slice_mut()?;
+    exclusive(out.py(), values.len(), || Ok(count::spread(counts, first, of, values)))?;
+    Ok(true)
+}
+
 /// How many values fall between edges that are equally far apart.
 #[pyfunction]
 pub fn count_between<'py>(

@@ -1,13 +1,12 @@
 //! Where the least or the greatest element of a small array is that is ready.
 
-use dappled_kernels::element::typed;
-use dappled_kernels::{DType, Element, Extreme};
+use dappled_kernels::{DType, Extreme, arg_of};
 
 use super::quick::with_plain;
 use super::{Array, GraphError};
 use crate::run::RunError;
 
-/// Its place among all in C order; None if the array is not small, not here, or of a rarer dtype.
+/// Its place among all in C order; None if the array is not small, or not here.
 pub fn quick_arg(array: &Array, extreme: Extreme) -> Result<Option<i64>, GraphError> {
     let (view, most) = (array.view(), array.session().limits().at_once);
     if view.is_empty() || (view.len() > most && view.dtype != DType::Bool) {
@@ -21,12 +20,7 @@ pub fn quick_arg(array: &Array, extreme: Extreme) -> Result<Option<i64>, GraphEr
                 None if elements.len() > LOOKED_AT => return Ok(None),
                 place => place.unwrap_or(0),
             },
-            DType::Float64 => best::<f64>(elements, extreme),
-            DType::Float32 => best::<f32>(elements, extreme),
-            DType::Int64 => best::<i64>(elements, extreme),
-            DType::Int32 => best::<i32>(elements, extreme),
-            DType::UInt8 => best::<u8>(elements, extreme),
-            _ => return Ok(None),
+            dtype => arg_of(elements, dtype, extreme),
         };
         Ok(Some(place as i64))
     })
@@ -45,24 +39,4 @@ fn first(truths: &[u8], extreme: Extreme) -> Option<usize> {
         blocks.position(|block| block.iter().fold(false, |any, one| any | is_wanted(one)))?;
     let start = block * TOGETHER;
     truths[start..].iter().position(is_wanted).map(|at| start + at)
-}
-
-/// The first of the best; the first that is no number is better than all.
-fn best<T: Element + PartialOrd>(elements: &[u8], extreme: Extreme) -> usize {
-    let elements = typed::<T>(elements);
-    let is_nan = |value: T| value.partial_cmp(&value).is_none();
-    let is_better = |value: T, than: T| match extreme {
-        Extreme::Greatest => value > than,
-        Extreme::Least => value < than,
-    };
-    let (mut place, mut found) = (0, elements[0]);
-    for (at, &value) in elements.iter().enumerate() {
-        if is_nan(value) {
-            return at;
-        }
-        if is_better(value, found) {
-            (place, found) = (at, value);
-        }
-    }
-    place
 }
