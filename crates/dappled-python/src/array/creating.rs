@@ -248,7 +248,9 @@ fn int_range<'py>(call: &Call<'_, 'py>) -> PyResult<Option<Array>> {
     if !(1..=most).contains(&count) {
         return Ok(None);
     }
-    let numbers: Vec<i64> = (0..count).map(|at| start + at * step).collect();
+    // None is too large, as all were given in 32 bits; to look at each would take most of the time.
+    let number = |at: i64| start.wrapping_add(at.wrapping_mul(step));
+    let numbers: Vec<i64> = (0..count).map(number).collect();
     Ok(small(session, &[numbers.len()], &numbers))
 }
 
