@@ -10,12 +10,13 @@ from typing import Any
 import numpy
 
 from dappled import _rows
+from dappled._agreeing import agreed
 from dappled._array import core, empty, is_native, ndarray
 from dappled._binning import between, estimated
 from dappled._creation import asarray
 from dappled._large import is_large
 from dappled._native import native
-from dappled._piecewise import agreed, in_pieces
+from dappled._piecewise import in_pieces
 from dappled._rebind import rebound
 from dappled._threads import plain
 from dappled.protocol import Distribution

@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 from dappled import _rows
+from dappled._agreeing import agreed
 from dappled._array import core, ndarray, ufuncs
 from dappled._broadcasting import broadcast_to, fits, fitted
 from dappled._comm import together
@@ -32,7 +33,7 @@ from dappled._keys import (
 )
 from dappled._line import called_by_user
 from dappled._order import by_stride, laid, turned
-from dappled._piecewise import agreed, in_pieces
+from dappled._piecewise import in_pieces
 from dappled._truths import seen
 from dappled.protocol import Distribution
 

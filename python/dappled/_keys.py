@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from dappled._agreeing import agreed
 from dappled._array import core, is_moved, ndarray
 from dappled._creation import asarray
 from dappled._order import common_order
-from dappled._piecewise import agreed, in_pieces
+from dappled._piecewise import in_pieces
 
 
 class Key(NamedTuple):

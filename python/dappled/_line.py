@@ -32,6 +32,11 @@ def warn(text: str, category: type[Warning]) -> None:
     warn_at(text, category, frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
 
 
+def warn_again(text: str, category: type[Warning], file: str, line: int) -> None:
+    """Warns of a line of the program, as a rank was warned that was called from where we are."""
+    warn_at(text, category, file, line, _users_frame(2).f_globals)
+
+
 def warn_at(
     text: str, category: type[Warning], file: str, line: int, scope: dict[str, Any]
 ) -> None:

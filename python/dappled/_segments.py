@@ -13,12 +13,12 @@ from typing import Any
 import numpy
 
 from dappled import _rows
+from dappled._agreeing import agreed
 from dappled._array import core, is_moved, ndarray
 from dappled._comm import together
 from dappled._creation import asarray
 from dappled._folding import ASSOCIATIVE, along, axes_of
 from dappled._line import called_by_user
-from dappled._piecewise import agreed
 
 Fold = Callable[[Any, Any], Any]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -26,16 +25,18 @@ from dappled._foreign import (
     is_left_to,
     takes_part,
 )
-from dappled._line import called_by_user, warn, warn_at
+from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
 from dappled._rebind import rebound, rewrapped
+from dappled._signals import report, warnings_matter
 from dappled._ufuncs import OURS, array_ufunc, call, called
 from dappled._views import seen_as
 
 __all__ = ["OURS", "array_ufunc", "asked", "attribute", "call", "canonical", "getitem", "in_place"]
 __all__ += ["is_asked", "is_far_operand", "is_for_library", "is_for_masked", "item", "method"]
-__all__ += ["no_imaginary_part", "set_attribute", "set_dtype", "setitem", "ufunc"]
+__all__ += ["no_imaginary_part", "report", "set_attribute", "set_dtype", "setitem", "ufunc"]
+__all__ += ["warnings_matter"]
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -245,66 +246,3 @@ def item(array: Any, args: tuple[Any, ...]) -> Any:
     if in_pieces(array) and not args:
         return shadow(array).item()  # which NumPy refuses
     return Crossing("ndarray.item").over(array).item(*args)
-
-
-_SAYS = {"divide": "divide by zero", "over": "overflow"}
-_SAYS |= {"under": "underflow", "invalid": "invalid value"}
-_BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
-
-
-def warnings_are_errors() -> bool:
-    """Whether a RuntimeWarning of ours may be an error, by Python's filters."""
-    for action, message, category, module, line in warnings.filters:
-        if issubclass(RuntimeWarning, category):
-            if action == "error":
-                return True
-            if message is None and module is None and not line:
-                return False
-    return False
-
-
-def report(operation: str, kind: str, mode: str, place: Any, may_raise: bool) -> None:
-    """Does what `numpy.errstate` asks for about what an operation signalled.
-
-    A warning raises only if it may, whatever the filters say by now.
-    """
-    message = f"{_SAYS[kind]} encountered in {operation}"
-    if mode == "raise":
-        raise FloatingPointError(message)
-    if mode == "warn":
-        try:
-            _warn(message, place)
-        except RuntimeWarning:
-            if may_raise:
-                raise
-            with warnings.catch_warnings():
-                warnings.simplefilter("always")
-                _warn(message, place)
-    elif mode == "print":
-        print(f"Warning: {message}")
-    else:
-        _tell(numpy.geterrcall(), operation, kind, mode)
-
-
-def _tell(called: Any, operation: str, kind: str, mode: str) -> None:
-    """Calls what `numpy.seterrcall` was given, or writes to it."""
-    if called is None:
-        raise NameError(
-            f"python callback specified for {_SAYS[kind]} (in  {operation}) but no function found."
-        )
-    if mode == "call":
-        called(_SAYS[kind], _BITS[kind])
-    else:
-        called.write(f"Warning: {_SAYS[kind]} encountered in {operation}\n")
-
-
-def _warn(message: str, place: Any) -> None:
-    if place is None:
-        warn(message, RuntimeWarning)
-        return
-    code, instruction, scope = place
-    line = next(
-        (line for start, stop, line in code.co_lines() if start <= instruction < stop and line),
-        code.co_firstlineno,
-    )
-    warn_at(message, RuntimeWarning, code.co_filename, line, scope)
