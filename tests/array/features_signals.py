@@ -69,10 +69,11 @@ def test_a_sum_in_pieces_warns():
 
 def test_what_was_asked_for_before_is_not_recorded():
     """One rank alone would know of it: it is shown there."""
-    late = 1 / np.asarray(numpy.arange(4.0 * np.comm.size))
+    late = 1 / np.asarray(numpy.arange(100_000.0))  # so many wait
     shown = io.StringIO()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stderr(shown):
         warnings.simplefilter("always")
         late.sum()
-    assert not caught
-    assert sum("divide by zero" in text for text in everywhere(shown.getvalue())) == 1
+    found = everywhere((len(caught), "divide by zero" in shown.getvalue()))
+    alone = np.comm.size == 1
+    assert sorted(found, reverse=True) == [(alone, not alone)] + [(0, False)] * (len(found) - 1)
