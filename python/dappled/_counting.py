@@ -11,7 +11,7 @@ import numpy
 
 from dappled import _rows
 from dappled._agreeing import agreed
-from dappled._array import core, empty, is_native, ndarray
+from dappled._array import core, empty, is_moved, is_native, ndarray
 from dappled._binning import between, estimated
 from dappled._creation import asarray
 from dappled._large import is_large
@@ -134,6 +134,8 @@ def histogram(
         return NotImplemented
     if a.dtype.kind not in "iuf" or not a.size or (weights is not None and not spread):
         return NotImplemented
+    if weights is not None and not is_moved(asarray(weights).dtype):
+        return NotImplemented  # objects are whole on every rank
     edges = _edges(a, bins, range)
     counts = _histogram(a, bins, edges, range, weights)
     if counts is NotImplemented:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 from importlib import import_module
 from typing import Any
@@ -18,6 +19,10 @@ from dappled._tables import COMPUTED
 ufunc: Any = core.ufunc
 
 
+# Of texts these make matrices.
+_MATRICES = (type(numpy.c_), type(numpy.r_))
+
+
 class _Indexed:
     """An object that makes arrays when it is indexed; on ranks, by NumPy's steps over ours."""
 
@@ -29,6 +34,9 @@ class _Indexed:
         self.__doc__ = theirs.__doc__
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str) and self._kind in _MATRICES:
+            frame = sys._getframe(1)  # whose names are in the key, as NumPy looks them up
+            return numpy.bmat(key, frame.f_globals, frame.f_locals)
         if core.ranks() > 1 and not _is_matrix(key):
             return _steps(self._kind)(self._on_ranks(), key)
         crossing = Crossing(type(self._theirs).__name__, writeable=True)
@@ -50,7 +58,7 @@ class _Indexed:
 def _is_matrix(key: Any) -> bool:
     """Whether a key asks for a matrix, which NumPy makes."""
     first = key[0] if isinstance(key, tuple) and key else key
-    return isinstance(key, str) or (isinstance(first, str) and first in ("r", "c"))
+    return isinstance(first, str) and first in ("r", "c")
 
 
 @functools.cache

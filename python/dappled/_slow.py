@@ -12,17 +12,19 @@ from typing import Any
 import numpy
 
 from dappled import _choosing, _indexing, _items, _large
-from dappled._array import canonical, core, few, ndarray
+from dappled._array import canonical, core, few, ndarray, ufuncs
 from dappled._array_function import asked
 from dappled._crossing import Crossing
 from dappled._expressions import is_far_operand
 from dappled._fallback import shadow
 from dappled._foreign import (
+    as_ours,
     has_say,
     is_asked,
     is_for_library,
     is_for_masked,
     is_left_to,
+    is_only_made,
     takes_part,
 )
 from dappled._line import called_by_user
@@ -75,6 +77,9 @@ def ufunc(name: str, args: tuple[Any, ...]) -> Any:
         if any(map(has_say, args)):
             return called(getattr(numpy, name), "__call__", args, {})
         return _by_numpys_arrays(name, args)
+    made = tuple(as_ours(value, is_only_made) for value in args)
+    if any(map(operator.is_not, made, args)):
+        return ufuncs[name](*made)
     compare = _COMPARISONS.get(name)
     if compare is None:
         return called(getattr(numpy, name), "__call__", args, {})
@@ -150,6 +155,9 @@ def setitem(array: Any, key: Any, value: Any) -> None:
         return
     if array.dtype == object and not isinstance(value, ndarray) and _is_one(array, key):
         array._held[key] = value  # itself, whatever is in it
+        return
+    if (made := as_ours(value, is_only_made)) is not value:
+        array[key] = made
         return
     if isinstance(value, ndarray) and value._items and value.dtype != array.dtype:
         cast = _items.astype(value, array.dtype)

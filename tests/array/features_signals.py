@@ -74,6 +74,5 @@ def test_what_was_asked_for_before_is_not_recorded():
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stderr(shown):
         warnings.simplefilter("always")
         late.sum()
-    found = everywhere((len(caught), "divide by zero" in shown.getvalue()))
-    alone = np.comm.size == 1
-    assert sorted(found, reverse=True) == [(alone, not alone)] + [(0, False)] * (len(found) - 1)
+    told = sum("divide by zero" in text for text in everywhere(shown.getvalue()))
+    assert np.comm.size == 1 or (not caught and told == 1)
