@@ -13,6 +13,7 @@ from dappled._array import core
 from dappled._comm import together
 from dappled._crossing import Crossing
 from dappled._fallback import dressed
+from dappled._standing import standing
 
 _WORDS = 4  # of 32 bits, which every kind of generator takes as a seed
 
@@ -40,27 +41,18 @@ def shared(init: Callable[..., Any]) -> Callable[..., Any]:
     return dressed(call, init, init.__module__)
 
 
-class Seeded(type):
+def seeded_class(theirs: Any) -> Any:
     """A class of NumPy's, made of our arrays too, and the same on every rank without a seed."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        theirs: Any = vars(cls).get("_theirs")
-        if theirs is None:  # derived by a program
-            return super().__call__(*args, **kwargs)
+    def make(*args: Any, **kwargs: Any) -> Any:
         crossing = Crossing(f"dappled.random.{theirs.__name__}")
         named = {name: crossing.over(value) for name, value in kwargs.items()}
         if core.ranks() > 1 and named.get("key") is None and _is_unseeded(args, named):
-            args, _ = (_first_ranks(secrets.randbits(32 * _WORDS)),), named.pop(_seed(named), None)
+            named.pop(_seed(named), None)
+            args = (_first_ranks(secrets.randbits(32 * _WORDS)),)
         return theirs(*crossing.over(args), **named)
 
-    def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, vars(cls).get("_theirs", ())) or super().__instancecheck__(value)
-
-
-def seeded_class(theirs: type) -> type:
-    """Our class in the place of one of NumPy's; its objects are NumPy's."""
-    names = {"__doc__": theirs.__doc__, "__module__": "dappled.random", "_theirs": theirs}
-    return Seeded(theirs.__name__, (theirs,), names)
+    return standing(theirs, "dappled.random", make)
 
 
 def share_global_state() -> None:

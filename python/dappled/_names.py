@@ -43,6 +43,7 @@ CHAPTERS = {
     "_flat": "flatiter ndenumerate",
     "_interpolating": "interp polyval",
     "_joining": "concat concatenate repeat",
+    "_mapping": "memmap",
     "_objects": "c_ mgrid ogrid r_ ufunc",
     "_packing": "packbits unpackbits",
     "_polynomials": "poly polyadd polyder polydiv polyint polymul polysub",

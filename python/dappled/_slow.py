@@ -146,6 +146,16 @@ def getitem(array: Any, key: Any) -> Any:
 _ONE = (bool, bytes, float, int, str, type(None))
 
 
+# Those of which NumPy makes a number, or refuses to, wherever it is to be written.
+_CAST = (bytes, complex, object, str)
+
+
+def _element(value: Any, dtype: Any) -> Any:
+    made = numpy.zeros((), dtype)
+    made[...] = value
+    return made[()]
+
+
 def setitem(array: Any, key: Any, value: Any) -> None:
     """Writes through a key that is not basic, or a value that may not fit."""
     if type(key) is int and type(value) in _ONE and array._held is not None and array._writeable:
@@ -164,6 +174,9 @@ def setitem(array: Any, key: Any, value: Any) -> None:
         if cast is not NotImplemented:
             array[key] = cast
             return
+    if in_pieces(array) and type(value) in _CAST:
+        array[key] = called_by_user(_element, value, array.dtype)
+        return
     ours = _large if core.ranks() == 1 else _indexing
     if ours.setitem(array, key, value) is not NotImplemented:
         return
