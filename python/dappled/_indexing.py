@@ -87,7 +87,7 @@ def _list_written(array: Any, key: Any, value: Any) -> Any:
     """Writes a list through a key without arrays; NotImplemented for all that is not so simple, or
     wrong, of which NumPy knows more.
     """
-    keys = key if type(key) is tuple else (key,)
+    keys = key if isinstance(key, tuple) else (key,)
     known = isinstance(value, list | tuple | range) and all(map(is_basic, keys))
     if not (known and in_pieces(array) and array._writeable and not array._items):
         return NotImplemented
@@ -104,7 +104,7 @@ def _list_written(array: Any, key: Any, value: Any) -> Any:
 
 def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     """`ufunc.at`; NotImplemented if NumPy has to see all."""
-    keys = key if type(key) is tuple else (key,)
+    keys = key if isinstance(key, tuple) else (key,)
     if isinstance(array, ndarray) and core.ranks() > 1 and len(values) == ufunc.nin - 1:
         _check_loop(ufunc, array, values)
     if in_pieces(array) and all(map(is_basic, keys)):

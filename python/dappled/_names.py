@@ -44,7 +44,7 @@ CHAPTERS = {
     "_interpolating": "interp polyval",
     "_joining": "concat concatenate repeat",
     "_mapping": "memmap",
-    "_objects": "c_ mgrid ogrid r_ ufunc",
+    "_objects": "bmat c_ mgrid ogrid r_ ufunc",
     "_packing": "packbits unpackbits",
     "_polynomials": "poly polyadd polyder polydiv polyint polymul polysub",
     "_products": "dot inner trace vdot",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 import types
 from importlib import import_module
 from typing import Any
@@ -13,6 +12,8 @@ import numpy
 
 from dappled._array import core
 from dappled._crossing import Crossing
+from dappled._line import users_frame
+from dappled._native import native
 from dappled._rebind import rebound
 from dappled._tables import COMPUTED
 
@@ -35,7 +36,7 @@ class _Indexed:
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and self._kind in _MATRICES:
-            frame = sys._getframe(1)  # whose names are in the key, as NumPy looks them up
+            frame = users_frame(1)  # whose names are in the key
             return numpy.bmat(key, frame.f_globals, frame.f_locals)
         if core.ranks() > 1 and not _is_matrix(key):
             return _steps(self._kind)(self._on_ranks(), key)
@@ -64,6 +65,14 @@ def _is_matrix(key: Any) -> bool:
 @functools.cache
 def _steps(kind: type) -> Any:
     return rebound(inspect.getattr_static(kind, "__getitem__"))
+
+
+@native(numpy.bmat)
+def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
+    if not isinstance(obj, str) or gdict is not None:
+        return NotImplemented
+    frame = users_frame(1)  # whose names are in the text
+    return numpy.bmat(obj, frame.f_locals, frame.f_globals)
 
 
 c_ = _Indexed(numpy.c_)

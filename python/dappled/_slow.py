@@ -18,6 +18,7 @@ from dappled._crossing import Crossing
 from dappled._expressions import is_far_operand
 from dappled._fallback import shadow
 from dappled._foreign import (
+    all_ours,
     as_ours,
     has_say,
     is_asked,
@@ -133,6 +134,8 @@ def getitem(array: Any, key: Any) -> Any:
     if held is not None and (type(key) in (int, str) or _is_one(array, key)):  # the commonest
         found = held[key]
         return core.wrap(found) if type(found) is numpy.ndarray else found
+    if (made := all_ours(key)) is not key:
+        return array[made]
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
         return found
     ours = _large if core.ranks() == 1 else _indexing
@@ -166,8 +169,9 @@ def setitem(array: Any, key: Any, value: Any) -> None:
     if array.dtype == object and not isinstance(value, ndarray) and _is_one(array, key):
         array._held[key] = value  # itself, whatever is in it
         return
-    if (made := as_ours(value, is_only_made)) is not value:
-        array[key] = made
+    keyed, made = all_ours(key), as_ours(value, is_only_made)
+    if keyed is not key or made is not value:
+        array[keyed] = made
         return
     if isinstance(value, ndarray) and value._items and value.dtype != array.dtype:
         cast = _items.astype(value, array.dtype)
