@@ -15,6 +15,7 @@ from dappled._comm import is_local, together
 from dappled._fallback import dressed
 from dappled._parts import is_path
 from dappled._standing import standing
+from dappled._tables import GATHERED
 
 _NEW = ("w+", "write")
 
@@ -22,7 +23,7 @@ _NEW = ("w+", "write")
 def _memmap(
     filename: Any, dtype: Any = numpy.uint8, mode: Any = "r+", *args: Any, **kwargs: Any
 ) -> Any:
-    def act(mode: str) -> Any:
+    def act(mode: Any) -> Any:
         return numpy.memmap(filename, dtype, mode, *args, **kwargs)
 
     return _made(act, filename) if _is_made(filename, mode) else act(mode)
@@ -36,7 +37,7 @@ def _open_memmap(filename: Any, mode: Any = "r+", *args: Any, **kwargs: Any) -> 
 
 
 memmap = standing(numpy.memmap, "dappled", _memmap)
-open_memmap = dressed(_open_memmap, npy.open_memmap, "dappled.lib.format")
+open_memmap = dressed(_open_memmap, npy.open_memmap, "dappled.lib.format", GATHERED)
 
 
 def _is_made(filename: Any, mode: Any) -> bool:

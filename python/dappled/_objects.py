@@ -12,10 +12,10 @@ import numpy
 
 from dappled._array import core
 from dappled._crossing import Crossing
+from dappled._fallback import dressed, gathered
 from dappled._line import users_frame
-from dappled._native import native
 from dappled._rebind import rebound
-from dappled._tables import COMPUTED
+from dappled._tables import COMPUTED, GATHERED
 
 ufunc: Any = core.ufunc
 
@@ -67,12 +67,17 @@ def _steps(kind: type) -> Any:
     return rebound(inspect.getattr_static(kind, "__getitem__"))
 
 
-@native(numpy.bmat)
-def bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
+_of_arrays = gathered(numpy.bmat)
+
+
+def _bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
     if not isinstance(obj, str) or gdict is not None:
-        return NotImplemented
+        return _of_arrays(obj, ldict, gdict)
     frame = users_frame(1)  # whose names are in the text
     return numpy.bmat(obj, frame.f_locals, frame.f_globals)
+
+
+bmat = dressed(_bmat, numpy.bmat, "dappled", GATHERED)
 
 
 c_ = _Indexed(numpy.c_)

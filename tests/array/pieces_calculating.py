@@ -31,7 +31,7 @@ CALCULATING = {
         *(np.zeros((60, 42), like=a), np.full((60, 42), 3, like=a), np.arange(2000, like=a)),
         *(np.eye(60, like=a), np.require(a, "f4", like=a), np.tri(60, 40, like=a)),
     ),
-    "pad with a ramp": lambda np, a: np.pad(a, ((1, 2), (3, 0)), "linear_ramp", end_values=4),
+    "pad with a ramp": lambda np, a: np.pad(a, 3, "linear_ramp", end_values=4),
     "pad a row with a ramp": lambda np, a: np.pad(a.reshape(-1), 5, "linear_ramp"),
     **{
         f"accumulate {name}": lambda np, a, name=name: accumulated(np, a, name)
