@@ -139,7 +139,8 @@ def getitem(array: Any, key: Any) -> Any:
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
         return found
     ours = _large if core.ranks() == 1 else _indexing
-    if (found := ours.getitem(array, key)) is not NotImplemented:
+    is_field = type(key) is str and array.dtype.names  # which may have no bytes
+    if not is_field and (found := ours.getitem(array, key)) is not NotImplemented:
         return found
     crossing = Crossing("ndarray.__getitem__", writeable=True)
     return crossing.back(crossing.over(array)[crossing.over(key)])

@@ -284,6 +284,10 @@ PROGRAMS |= {
         *(np.full(3, "abc", "S2"), np.full(3, 300, ">u2")),
     ],
     "days of texts": lambda np: np.array(["1970-01-02"] * 9).astype("M8"),
+    "fields of nothing": lambda np: np.zeros(3, [("a", "S0"), ("b", "i4")])["a"],
+    "element of a row of one": lambda np: np.ones(2, "i8,i8").__setitem__(
+        0, np.array([(2, 3)], "i8,i8")
+    ),
     "derived tuple": lambda np: [
         np.ones((5, 5))[key] for key in map(Tuple, (([1], [1]), ([1, 2], slice(2)), (1, ...)))
     ],
