@@ -73,8 +73,15 @@ def full(shape: tuple[int, ...], value: Any, dtype: Any, order: str) -> Any:
     if made is None and is_made(dtype):
         made = empty(shape, dtype, order)
         if value is not None:
-            made[...] = value
+            made[...] = _element(value, made.dtype)
     return NotImplemented if made is None else made
+
+
+def _element(value: Any, dtype: Any) -> Any:
+    """A value as NumPy fills arrays with it: cast, and not as it is assigned."""
+    element = numpy.empty((), dtype)
+    numpy.copyto(element, value, casting="unsafe")
+    return element
 
 
 def into(made: Any, out: Any, casts: bool = False) -> Any:

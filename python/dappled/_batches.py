@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy
 
+from dappled._agreeing import agreed
 from dappled._array import core
-from dappled._piecewise import agreed
 from dappled.protocol import Distribution
 
 # Below so many elements of a stack threads cost more than they save; and above so many of a matrix

@@ -26,7 +26,7 @@ def fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
 def fitted(value: Any, shape: tuple[int, ...], text: str) -> Any:
     """A value without the axes of length 1 that are too many, if it fits; else an error."""
     while value.ndim > len(shape) and value.shape[0] == 1:
-        value = value[0]
+        value = value[0, ...]  # an array still, of whatever elements
     if not fits(value.shape, shape):
         given, wanted = (str(lengths).replace(" ", "") for lengths in (value.shape, shape))
         raise ValueError(text.format(given, wanted))

@@ -51,7 +51,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     if where is True:
         dst[...] = src
         return None
-    mask = asarray(where)
+    mask = asarray(where, bool if type(where) in (list, tuple) else None)
     if mask.dtype != bool or numpy.broadcast_shapes(mask.shape, dst.shape) != dst.shape:
         return NotImplemented
     chosen = _chosen(mask, asarray(src, dst.dtype), dst)

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy
 
+from dappled._agreeing import agreed
 from dappled._array import core, is_native, ufuncs
 from dappled._chunks import CHUNK, shared
 from dappled._comm import together
 from dappled._creation import asarray
 from dappled._line import called_by_user
 from dappled._native import native
-from dappled._piecewise import agreed, in_pieces
+from dappled._piecewise import in_pieces
 from dappled.protocol import Distribution
 
 _MODES = {"valid": 0, "same": 1, "full": 2, 0: 0, 1: 1, 2: 2}
@@ -61,7 +62,8 @@ def _sum(function: Any, a: Any, v: Any, row: Any, least: int) -> Any:
     for start, part in shared(v, min(least, CHUNK)):
         stop = start + len(part)
         first = start if function is numpy.convolve else v.size - stop
-        total[first : first + a.size + len(part) - 1] += _full(function, a, part, row)
+        with numpy.errstate(all="ignore"):  # as NumPy's, sums say nothing
+            total[first : first + a.size + len(part) - 1] += _full(function, a, part, row)
     return total
 
 

@@ -10,13 +10,14 @@ from typing import Any
 import numpy
 
 from dappled import _rows
-from dappled._array import core, empty, is_native, ndarray
+from dappled._agreeing import agreed
+from dappled._array import core, empty, is_moved, is_native, ndarray
 from dappled._binning import between, estimated
 from dappled._creation import asarray
 from dappled._large import is_large
 from dappled._line import called_by_user
 from dappled._native import native
-from dappled._piecewise import agreed, in_pieces
+from dappled._piecewise import in_pieces
 from dappled._rebind import rebound
 from dappled._threads import plain
 from dappled.protocol import Distribution
@@ -138,6 +139,8 @@ def histogram(
         return NotImplemented
     if a.dtype.kind not in "iuf" or not a.size or (weights is not None and not spread):
         return NotImplemented
+    if weights is not None and not is_moved(asarray(weights).dtype):
+        return NotImplemented  # objects are whole on every rank
     edges = _edges(a, bins, range)
     counts = _histogram(a, bins, edges, range, weights)
     if counts is NotImplemented:

@@ -111,7 +111,8 @@ class Crossing:
             return self._theirs[id(array)]
         if gathered := is_gathered(array):
             together(self._function)
-            note_gather(self._function)
+            if array.size > 1:  # one element is sent like any other
+                note_gather(self._function)
         theirs = core.unwrap(array, writeable=written or self._writeable)
         if written and array._held is None and (gathered or core.ranks() > 1):
             self._written.append(array)

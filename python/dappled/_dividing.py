@@ -13,12 +13,12 @@ from typing import Any
 import numpy
 
 from dappled import _rows
+from dappled._agreeing import agreed
 from dappled._array import core, is_native
 from dappled._chunks import CHUNK, shared
 from dappled._comm import together
 from dappled._convolving import with_the_end_before
 from dappled._creation import asarray
-from dappled._piecewise import agreed
 from dappled._sampling import everywhere
 
 # Roots that are multiplied in before ranks tell each other what has come of it.

@@ -30,11 +30,16 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     arrays = list(given) if _is_seen(given) else ours(*given)
     if arrays is None:
         return NotImplemented
-    subscripts, result, _ = _parse(shadow(operands))
+    try:
+        subscripts, result, _ = _parse(shadow(operands))
+    except (IndexError, TypeError, ValueError):
+        numpy.einsum(*shadow(operands), optimize=optimize)  # which has other words for it
+        return NotImplemented
     labels = subscripts.split(",")
     if set(result) != set(subscripts) and not any(map(in_pieces, arrays)):
         return NotImplemented  # no view: what is summed
     if len(labels) != len(arrays) or any(map(_is_short, arrays, labels)):
+        numpy.einsum(*shadow(operands))  # which NumPy refuses
         return NotImplemented
     sizes: dict[str, int] = {}
     written, seen_in = f"{subscripts}->{result}", arrays

@@ -11,7 +11,9 @@ import numpy
 
 from dappled._array import core
 from dappled._comm import together
+from dappled._crossing import Crossing
 from dappled._fallback import dressed
+from dappled._standing import standing
 
 _WORDS = 4  # of 32 bits, which every kind of generator takes as a seed
 
@@ -39,6 +41,20 @@ def shared(init: Callable[..., Any]) -> Callable[..., Any]:
     return dressed(call, init, init.__module__)
 
 
+def seeded_class(theirs: Any) -> Any:
+    """A class of NumPy's, made of our arrays too, and the same on every rank without a seed."""
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        crossing = Crossing(f"dappled.random.{theirs.__name__}")
+        named = {name: crossing.over(value) for name, value in kwargs.items()}
+        if core.ranks() > 1 and named.get("key") is None and _is_unseeded(args, named):
+            named.pop(_seed(named), None)
+            args = (_first_ranks(secrets.randbits(32 * _WORDS)),)
+        return theirs(*crossing.over(args), **named)
+
+    return standing(theirs, "dappled.random", make)
+
+
 def share_global_state() -> None:
     """Gives every rank the state that `numpy.random` has on the first."""
     if core.ranks() > 1:
@@ -46,8 +62,13 @@ def share_global_state() -> None:
 
 
 def _is_unseeded(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    given = args[0] if args else kwargs.get("seed")
+    given = args[0] if args else kwargs.get(_seed(kwargs))
     return given is None and len(args) <= 1
+
+
+def _seed(kwargs: dict[str, Any]) -> str:
+    """What a seed is called, which of a sequence is what it is made of."""
+    return "entropy" if "entropy" in kwargs else "seed"
 
 
 def _drawn() -> Any:

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy
 
+from dappled._agreeing import agreed
 from dappled._array import core, is_moved, is_native, ndarray, ufuncs
 from dappled._array import where as chosen
 from dappled._broadcasting import broadcast_to, fits
 from dappled._comm import together
 from dappled._line import called_by_user
 from dappled._order import common_order, in_order, turned
-from dappled._piecewise import agreed, in_pieces, joined
+from dappled._piecewise import in_pieces, joined
 from dappled._relaying import is_relayed, relayed
 from dappled.protocol import Distribution
 

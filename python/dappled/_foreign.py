@@ -7,6 +7,7 @@ an array of themselves, which may be one of ours, as NumPy does not expect it.
 from __future__ import annotations
 
 import functools
+import operator
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -135,6 +136,14 @@ def as_ours(value: Any, asked: Callable[[type], bool] = lambda kind: True) -> An
     made = value.__array__()
     ours = _makers.setdefault(kind, isinstance(made, ndarray))
     return made if ours and isinstance(made, ndarray) else value
+
+
+def all_ours(value: Any) -> Any:
+    """The same of what is in lists and tuples; a value itself if nothing is made of it."""
+    if type(value) not in (list, tuple):
+        return as_ours(value, is_only_made)
+    made = type(value)(map(all_ours, value))
+    return made if any(map(operator.is_not, made, value)) else value
 
 
 @functools.cache

@@ -12,10 +12,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from dappled._agreeing import signalling
 from dappled._array import core
 from dappled._fourier import Step, resized, transformed
 from dappled._fourier_line import by_lines
 from dappled._fourier_rows import in_columns, is_in_rows
+from dappled._line import called_by_user
 from dappled._order import memory_order, turned
 from dappled.protocol import Distribution
 
@@ -78,7 +80,7 @@ def _on_pieces(array: Any, steps: list[Step]) -> Any:
     shape, lies = array.shape, array.distribution
     for step in steps:
         shape = resized(shape, step)
-    made = transformed(array.local, steps)
+    made = signalling(lambda: called_by_user(transformed, array.local, steps))
     return core.from_piece(_blocks(lies, shape), _in_order(made), True)
 
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from dappled._agreeing import signalling
 from dappled._array import core
 from dappled._fourier import Step, dtypes, resized, transformed
 from dappled._fourier_matrix import cuts, sent
+from dappled._line import called_by_user
 from dappled._threads import scratch, threads
 
 # Elements that are transformed together by one thread.
@@ -31,7 +33,7 @@ def in_columns(array: Any, step: Step) -> Any:
     target = scratch((shape[0], stop - start), dtypes(step, own.dtype)[1])
     parts = [scratch((len(own), high - low), target.dtype) for low, high in columns]
     parts[core.rank()] = target[slice(*rows[core.rank()])]
-    _fill(parts, own, step, columns)
+    signalling(lambda: called_by_user(_fill, parts, own, step, columns))
     came = sent(parts, [(high - low, stop - start) for low, high in rows])
     for (low, high), part in zip(rows, came, strict=True):
         if part is not None:

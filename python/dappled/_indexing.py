@@ -15,6 +15,7 @@ from typing import Any
 import numpy
 
 from dappled import _rows
+from dappled._agreeing import agreed
 from dappled._array import core, ndarray, ufuncs
 from dappled._broadcasting import broadcast_to, fits, fitted
 from dappled._comm import together
@@ -32,7 +33,7 @@ from dappled._keys import (
 )
 from dappled._line import called_by_user
 from dappled._order import by_stride, laid, turned
-from dappled._piecewise import agreed, in_pieces
+from dappled._piecewise import in_pieces
 from dappled._truths import seen
 from dappled.protocol import Distribution
 
@@ -86,7 +87,7 @@ def _list_written(array: Any, key: Any, value: Any) -> Any:
     """Writes a list through a key without arrays; NotImplemented for all that is not so simple, or
     wrong, of which NumPy knows more.
     """
-    keys = key if type(key) is tuple else (key,)
+    keys = key if isinstance(key, tuple) else (key,)
     known = isinstance(value, list | tuple | range) and all(map(is_basic, keys))
     if not (known and in_pieces(array) and array._writeable and not array._items):
         return NotImplemented
@@ -103,7 +104,7 @@ def _list_written(array: Any, key: Any, value: Any) -> Any:
 
 def at(ufunc: Any, array: Any, key: Any, *values: Any) -> Any:
     """`ufunc.at`; NotImplemented if NumPy has to see all."""
-    keys = key if type(key) is tuple else (key,)
+    keys = key if isinstance(key, tuple) else (key,)
     if isinstance(array, ndarray) and core.ranks() > 1 and len(values) == ufunc.nin - 1:
         _check_loop(ufunc, array, values)
     if in_pieces(array) and all(map(is_basic, keys)):

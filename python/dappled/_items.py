@@ -101,6 +101,10 @@ def _is_element(key: Any, found: Any) -> bool:
     return found.ndim == 0 and not any(k is ... or isinstance(k, str | list) for k in keys)
 
 
+# Of texts, the values say which unit it is.
+_UNITS_OF_VALUES = (numpy.dtype("M8"), numpy.dtype("m8"))
+
+
 def astype(array: Any, dtype: Any, order: str = "K", **options: Any) -> Any:
     """A copy in another dtype, cast on the pieces; NotImplemented if NumPy has to see all of it."""
     options.pop("subok", None)
@@ -109,7 +113,7 @@ def astype(array: Any, dtype: Any, order: str = "K", **options: Any) -> Any:
         return array
     if array._items and to == array.dtype:
         return copy(array, order)
-    if not in_pieces(array):
+    if not in_pieces(array) or (array.dtype.kind in "SU" and to in _UNITS_OF_VALUES):
         return NotImplemented
     options["copy"] = True
     axes = memory_order(array, array.ndim, order)

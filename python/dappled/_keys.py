@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from dappled._agreeing import agreed
 from dappled._array import core, is_moved, ndarray
 from dappled._creation import asarray
 from dappled._order import common_order
-from dappled._piecewise import agreed, in_pieces
+from dappled._piecewise import in_pieces
 
 
 class Key(NamedTuple):
@@ -31,7 +32,7 @@ class Key(NamedTuple):
 
 def is_spread(array: Any, key: Any, *values: Any) -> bool:
     """Whether arrays are in pieces, and all can be moved."""
-    keys = key if type(key) is tuple else (key,)
+    keys = key if isinstance(key, tuple) else (key,)
     if core.ranks() == 1 or not any(map(in_pieces, (array, *keys, *values))):
         return False
     if all(map(is_basic, keys)):  # and the value is what is special
@@ -42,7 +43,7 @@ def is_spread(array: Any, key: Any, *values: Any) -> bool:
 
 def single_key(key: Any) -> Any:
     """A basic key, if all arrays in it are single numbers."""
-    keys = key if type(key) is tuple else (key,)
+    keys = key if isinstance(key, tuple) else (key,)
     arrays = [isinstance(one, ndarray | numpy.ndarray) for one in keys]
     known = all(one.ndim == 0 and one.dtype.kind in "iu" for one in _only(keys, arrays))
     others = _only(keys, [not is_array for is_array in arrays])
@@ -53,7 +54,7 @@ def single_key(key: Any) -> Any:
 
 def mask_of(array: Any, key: Any) -> Any:
     """The key, if it is one mask of all elements."""
-    key = key[0] if type(key) is tuple and len(key) == 1 else key
+    key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
     known = isinstance(key, ndarray | numpy.ndarray) and key.dtype == bool
     return asarray(key) if known and array.ndim and key.shape == array.shape else None
 
@@ -90,7 +91,7 @@ def _items(array: Any, key: Any) -> list[Any] | None:
     stay, as they part arrays.
     """
     items: list[Any] = []
-    for one in key if type(key) is tuple else (key,):
+    for one in key if isinstance(key, tuple) else (key,):
         if one is None or one is ... or isinstance(one, slice):
             items.append(one)
         elif is_truth(one):
@@ -206,7 +207,7 @@ def _only(values: Any, wanted: list[bool]) -> list[Any]:
 
 def refused(array: Any, key: Any) -> Any:
     """NumPy's error, which needs shapes alone; NotImplemented if there is none."""
-    keys = key if type(key) is tuple else (key,)
+    keys = key if isinstance(key, tuple) else (key,)
     like = numpy.broadcast_to(numpy.zeros((), array.dtype), array.shape)
     like[tuple(map(_shadow, keys))]
     return NotImplemented

@@ -229,11 +229,11 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     if not any(map(in_pieces, (a, b))) or (arrays := ours(a, b)) is None:
         return NotImplemented
     matrix, sides = arrays
+    if matrix.ndim != 2 or sides.ndim not in (1, 2) or len(sides) != len(matrix):
+        return numpy.linalg.lstsq(shadow(matrix), shadow(sides), rcond)  # which NumPy refuses
     wrong = any(array.dtype.char not in _DTYPES for array in arrays) or not sides.size
-    if wrong or not _tall.is_tall(matrix.shape) or sides.ndim not in (1, 2):
+    if wrong or not _tall.is_tall(matrix.shape):
         return NotImplemented
-    if len(sides) != len(matrix):
-        return numpy.linalg.lstsq(shadow(matrix), shadow(sides), rcond)
     kind, result = kinds(matrix, sides)
     limit = numpy.finfo(kind).eps * max(matrix.shape) if rcond is None else rcond
     columns = sides[:, None] if sides.ndim == 1 else sides

@@ -21,15 +21,20 @@ _CALL = compile("function(*args, **kwargs)", "", "eval")
 
 def called_by_user(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls a function of NumPy's from the innermost line that is not a library's."""
-    frame = _users_frame(2)
+    frame = users_frame(2)
     names = {"function": function, "args": args, "kwargs": kwargs}
     return eval(_at(frame.f_code.co_filename, frame.f_lineno), frame.f_globals, names)
 
 
 def warn(text: str, category: type[Warning]) -> None:
     """Warns of the innermost line that is not a library's."""
-    frame = _users_frame(2)
+    frame = users_frame(2)
     warn_at(text, category, frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+
+
+def warn_again(text: str, category: type[Warning], file: str, line: int) -> None:
+    """Warns of a line of the program, as a rank was warned that was called from where we are."""
+    warn_at(text, category, file, line, users_frame(2).f_globals)
 
 
 def warn_at(
@@ -41,7 +46,7 @@ def warn_at(
     warnings.warn_explicit(text, category, file, line, module, registry)
 
 
-def _users_frame(level: int) -> types.FrameType:
+def users_frame(level: int) -> types.FrameType:
     """The innermost frame that is not a library's, from so many levels above this one on."""
     frame = sys._getframe(level)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _PACKAGES:

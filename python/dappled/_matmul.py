@@ -12,10 +12,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy
 
+from dappled._agreeing import signalling
 from dappled._array import core, empty, ndarray, wrapped
 from dappled._line import called_by_user
 from dappled._piecewise import in_pieces
@@ -88,9 +90,8 @@ def _stacked(a: Any, b: Any, batch: tuple[int, ...], multiply: Callable[..., Any
 def _each(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
     kinds = "b" * (len(shape) - 2) + "nn"
     left, right = a.redistribute(kinds).local, b.redistribute(kinds).local
-    return core.from_piece(
-        core.placed(kinds, shape), called_by_user(numpy.matmul, left, right), True
-    )
+    made = signalling(lambda: called_by_user(numpy.matmul, left, right))
+    return core.from_piece(core.placed(kinds, shape), made, True)
 
 
 def _product(a: Any, b: Any, kind: Any, multiply: Callable[..., Any]) -> Any:
@@ -147,8 +148,8 @@ def _by_panels(a: Any, b: Any, grid: tuple[int, int], multiply: Callable[..., An
     total: Any = None
     for start in range(0, inner, width := max(64, width)):
         panel = slice(start, min(start + width, inner))
-        product = called_by_user(multiply, *_panels(a[:, panel], b[panel], grid))
-        total = product if total is None else _added(total, product)
+        panels = _panels(a[:, panel], b[panel], grid)
+        total = signalling(partial(_added, total, multiply, panels))
     return core.from_piece(made, numpy.ascontiguousarray(total), True)
 
 
@@ -164,14 +165,17 @@ def _panels(a: Any, b: Any, grid: tuple[int, int]) -> tuple[Any, Any]:
     )
 
 
-def _added(total: Any, product: Any) -> Any:
+def _added(total: Any, multiply: Callable[..., Any], panels: tuple[Any, Any]) -> Any:
+    product = called_by_user(multiply, *panels)
+    if total is None:
+        return product
     add = numpy.logical_or if total.dtype == bool else numpy.add
     return add(total, product, out=total)
 
 
 def _by_inner(a: Any, b: Any, kind: Any, multiply: Callable[..., Any]) -> Any:
     own = a.redistribute("nb").local, b.redistribute("bn").local
-    product = called_by_user(multiply, *own)
+    product = signalling(lambda: called_by_user(multiply, *own))
     ranks = core.ranks()
     pieces = Distribution((ranks, *product.shape), "bnn", nprocs=ranks)
     parts = core.from_piece(pieces, product[None], True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dappled._array import core, ndarray
 from dappled._fallback import adopt, dressed
+from dappled._foreign import all_ours
 
 Function = Callable[..., Any]
 
@@ -26,7 +28,13 @@ def native(function: Function, module: str = "dappled") -> Callable[[Function], 
                 if error.__traceback__ and error.__traceback__.tb_next:
                     raise
                 result = NotImplemented  # the arguments do not fit: NumPy has words for it
-            return otherwise(*args, **kwargs) if result is NotImplemented else result
+            if result is not NotImplemented:
+                return result
+            if isinstance(kwargs.get("like"), ndarray):
+                del kwargs["like"]
+                return call(*args, **kwargs)  # which makes arrays of ours
+            made = all_ours(args) if core.ranks() > 1 else args
+            return otherwise(*args, **kwargs) if made is args else call(*made, **kwargs)
 
         return dressed(call, function, module)
 

@@ -12,10 +12,16 @@ import numpy
 
 from dappled._array import core
 from dappled._crossing import Crossing
+from dappled._fallback import dressed, gathered
+from dappled._line import users_frame
 from dappled._rebind import rebound
-from dappled._tables import COMPUTED
+from dappled._tables import COMPUTED, GATHERED
 
 ufunc: Any = core.ufunc
+
+
+# Of texts these make matrices.
+_MATRICES = (type(numpy.c_), type(numpy.r_))
 
 
 class _Indexed:
@@ -29,6 +35,9 @@ class _Indexed:
         self.__doc__ = theirs.__doc__
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str) and self._kind in _MATRICES:
+            frame = users_frame(1)  # whose names are in the key
+            return numpy.bmat(key, frame.f_globals, frame.f_locals)
         if core.ranks() > 1 and not _is_matrix(key):
             return _steps(self._kind)(self._on_ranks(), key)
         crossing = Crossing(type(self._theirs).__name__, writeable=True)
@@ -50,12 +59,25 @@ class _Indexed:
 def _is_matrix(key: Any) -> bool:
     """Whether a key asks for a matrix, which NumPy makes."""
     first = key[0] if isinstance(key, tuple) and key else key
-    return isinstance(key, str) or (isinstance(first, str) and first in ("r", "c"))
+    return isinstance(first, str) and first in ("r", "c")
 
 
 @functools.cache
 def _steps(kind: type) -> Any:
     return rebound(inspect.getattr_static(kind, "__getitem__"))
+
+
+_of_arrays = gathered(numpy.bmat)
+
+
+def _bmat(obj: Any, ldict: Any = None, gdict: Any = None) -> Any:
+    if not isinstance(obj, str) or gdict is not None:
+        return _of_arrays(obj, ldict, gdict)
+    frame = users_frame(1)  # whose names are in the text
+    return numpy.bmat(obj, frame.f_locals, frame.f_globals)
+
+
+bmat = dressed(_bmat, numpy.bmat, "dappled", GATHERED)
 
 
 c_ = _Indexed(numpy.c_)

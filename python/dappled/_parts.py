@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy
 
+from dappled._agreeing import agreed
 from dappled._array import core
 from dappled._comm import together
-from dappled._piecewise import agreed
 from dappled.protocol import Distribution
 
 # Bytes that a rank, or the one that writes alone, has beside its pieces.

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy
 
+from dappled._agreeing import agreed
 from dappled._array import core, is_gathered, is_moved, ndarray
 from dappled._comm import together
 from dappled._line import called_by_user
@@ -181,27 +182,6 @@ def _parts(arrays: list[Any], shape: tuple[int, ...], axes: list[int]) -> tuple[
             part, blocks = core.part(in_order(whole, axes), shape)
         parts.append(part)
     return parts, blocks
-
-
-def agreed(compute: Callable[[], Any]) -> Any:
-    """What a function gives on this rank, if it raises on none; else the first rank's error."""
-    result, error = None, b""
-    try:
-        result = compute()
-    except Exception as raised:
-        error = _pickled(raised)
-    for other in core.gather("an element-wise function", error):
-        if other:
-            raise pickle.loads(other)
-    return result
-
-
-def _pickled(error: Exception) -> bytes:
-    try:
-        pickle.loads(found := pickle.dumps(error))
-    except Exception:  # an error of which only the text can be told
-        return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
-    return found
 
 
 def in_pieces(value: Any) -> bool:

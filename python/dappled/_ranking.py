@@ -14,8 +14,10 @@ from typing import Any
 import numpy
 
 from dappled import _rows
+from dappled._agreeing import signalling
 from dappled._array import core, is_moved, ndarray, ufuncs
 from dappled._large import is_large
+from dappled._line import called_by_user
 from dappled._native import native
 from dappled._order import memory_order, turned
 from dappled._piecewise import in_pieces
@@ -244,7 +246,8 @@ def _along_on_ranks(a: Any, axis: Any, compute: Callable[[Any], Any]) -> Any:
     lines = [*kinds]
     lines.insert(axis % a.ndim, "n")
     piece, _ = core.part(a, a.shape, core.placed("".join(lines), a.shape))
-    made = _of_lines(numpy.moveaxis(piece, axis, -1), compute, shared)
+    rows = numpy.moveaxis(piece, axis, -1)
+    made = signalling(lambda: called_by_user(_of_lines, rows, compute, shared))
     more = made.ndim - len(rest)
     shape = (*made.shape[:more], *rest)
     target = core.placed("n" * more + "".join(kinds), shape)

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ufuncs, wrapped
+from dappled._array import core, ndarray, ufuncs, wrapped
 from dappled._converter import ArrayConverter
 from dappled._fallback import adopt, dressed, shadow
 from dappled._line import called_by_user
@@ -99,7 +99,7 @@ def _copy(function: types.FunctionType) -> Any:
     )
     copy.__kwdefaults__ = function.__kwdefaults__
     _made[function] = copy  # before its globals, among which it may be itself
-    ours |= {name: _value(theirs[name]) for name in _names(function.__code__) if name in theirs}
+    ours |= {name: _global(name, theirs) for name in _names(function.__code__) if name in theirs}
     return copy
 
 
@@ -108,6 +108,21 @@ def _names(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names(constant)
+
+
+def _global(name: str, theirs: dict[str, Any]) -> Any:
+    made = _value(theirs[name])
+    return _with_like(theirs[name], made) if name.endswith("_with_like") else made
+
+
+def _with_like(function: Any, made: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that asks its first argument, which it does not get."""
+
+    def call(like: Any, *args: Any, **kwargs: Any) -> Any:
+        ours = isinstance(like, ndarray)
+        return made(*args, **kwargs) if ours else function(like, *args, **kwargs)
+
+    return call
 
 
 def _value(value: Any) -> Any:

@@ -7,15 +7,16 @@ ended. Each goes on from the last row of that one with NumPy's own loop, so that
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
 
 from dappled import _rows
+from dappled._agreeing import tried
 from dappled._array import core
 from dappled._comm import together
 from dappled._line import called_by_user
-from dappled._piecewise import agreed
 
 
 def is_relayed(ufunc: Any, kind: Any) -> bool:
@@ -47,21 +48,13 @@ def relayed(ufunc: Any, array: Any, axis: int, kind: Any) -> Any:
 
 def _in_turn(act: Callable[[Any], None], made: Any) -> None:
     """Lets each rank that has rows make its own, with the last row of the one before."""
-    error: Exception | None = None
+    outcome = tried(lambda: None)
     last = None
     for rank in range(core.ranks()):
         if rank == core.rank() and len(made):
-            try:
-                act(last)
-            except Exception as raised:  # others wait for this rank, and are told at last
-                error = raised
+            outcome = tried(partial(act, last))  # others wait for this rank, and are told at last
         own = made[-1:] if rank == core.rank() else made[:0]
         came = core.start_from(rank, "ufunc.accumulate", _rows.raw(own)).wait()
         if came is not None and len(came):
             last = came.view(made.dtype).reshape(1, *made.shape[1:])
-    agreed(lambda: _raise(error))
-
-
-def _raise(error: Exception | None) -> None:
-    if error is not None:
-        raise error
+    outcome.agree()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from dappled import _rows
-from dappled._array import core, empty, ndarray
+from dappled._array import core, empty, few, ndarray
 from dappled._creation import asarray
 from dappled._large import is_large
 from dappled._native import native
@@ -22,6 +22,7 @@ from dappled._threads import each, plain, shares
 def _searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     a = a if isinstance(a, ndarray) else numpy.asarray(a)
     if side not in ("left", "right") or a.ndim != 1:
+        numpy.searchsorted(few(a), 0, side)  # which NumPy refuses
         return NotImplemented
     if core.ranks() == 1:
         return _search_on_threads(a, v, side) if sorter is None else NotImplemented
@@ -42,6 +43,8 @@ def _searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any
 def _in_order(a: Any, sorter: Any) -> Any:
     if sorter.size != a.size:
         raise ValueError("sorter.size must equal a.size")
+    if sorter.dtype.kind not in "iu":
+        raise TypeError("sorter must only contain integers")
     return asarray(a)[sorter]
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy
 
 from dappled import _rows
+from dappled._agreeing import agreed, signalling
 from dappled._array import core, is_moved, ndarray
 from dappled._comm import together
 from dappled._creation import asarray
 from dappled._folding import ASSOCIATIVE, along, axes_of
 from dappled._line import called_by_user
-from dappled._piecewise import agreed
 
 Fold = Callable[[Any, Any], Any]
 
@@ -75,7 +75,8 @@ def _of_rows(fold: Fold, array: Any, places: Any, kind: Any) -> Any:
     asked = way.there(cut.ends)
     piece = _rows.read_rows(array)
     parts = way.back(agreed(lambda: _folded(fold, piece, asked, kind)))
-    return _rows.from_rows(fold(parts, cut.begins) if len(first) else parts, count)
+    made = signalling(lambda: fold(parts, cut.begins) if len(first) else parts)
+    return _rows.from_rows(made, count)
 
 
 def _check(ufunc: Any, places: Any, length: int) -> None:

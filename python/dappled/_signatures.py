@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from dappled._agreeing import agreed
 from dappled._array import core, is_moved, ndarray
 from dappled._broadcasting import broadcast_to
 from dappled._comm import local, together
 from dappled._creation import asarray
 from dappled._line import called_by_user
-from dappled._piecewise import agreed, joined
+from dappled._piecewise import joined
 from dappled._rebind import rebound
 from dappled.protocol import Distribution
 

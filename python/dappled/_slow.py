@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -13,29 +12,34 @@ from typing import Any
 import numpy
 
 from dappled import _choosing, _indexing, _items, _large
-from dappled._array import canonical, core, few, full, ndarray
+from dappled._array import canonical, core, few, full, ndarray, ufuncs
 from dappled._array_function import asked
 from dappled._crossing import Crossing
 from dappled._expressions import is_far_operand
 from dappled._fallback import shadow
 from dappled._foreign import (
+    all_ours,
+    as_ours,
     has_say,
     is_asked,
     is_for_library,
     is_for_masked,
     is_left_to,
+    is_only_made,
     takes_part,
 )
-from dappled._line import called_by_user, warn, warn_at
+from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
 from dappled._rebind import rebound, rewrapped
+from dappled._signals import report, warnings_matter
 from dappled._ufuncs import OURS, array_ufunc, call, called
 from dappled._views import seen_as
 
 __all__ = ["OURS", "array_ufunc", "asked", "attribute", "call", "canonical", "getitem", "in_place"]
 __all__ += ["is_asked", "is_far_operand", "is_for_library", "is_for_masked", "item", "method"]
-__all__ += ["no_imaginary_part", "set_attribute", "set_dtype", "setitem", "ufunc"]
+__all__ += ["no_imaginary_part", "report", "set_attribute", "set_dtype", "setitem", "ufunc"]
+__all__ += ["warnings_matter"]
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -74,6 +78,9 @@ def ufunc(name: str, args: tuple[Any, ...]) -> Any:
         if any(map(has_say, args)):
             return called(getattr(numpy, name), "__call__", args, {})
         return _by_numpys_arrays(name, args)
+    made = tuple(as_ours(value, is_only_made) for value in args)
+    if any(map(operator.is_not, made, args)):
+        return ufuncs[name](*made)
     compare = _COMPARISONS.get(name)
     if compare is None:
         return called(getattr(numpy, name), "__call__", args, {})
@@ -127,10 +134,13 @@ def getitem(array: Any, key: Any) -> Any:
     if held is not None and (type(key) in (int, str) or _is_one(array, key)):  # the commonest
         found = held[key]
         return core.wrap(found) if type(found) is numpy.ndarray else found
+    if (made := all_ours(key)) is not key:
+        return array[made]
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
         return found
     ours = _large if core.ranks() == 1 else _indexing
-    if (found := ours.getitem(array, key)) is not NotImplemented:
+    is_field = type(key) is str and array.dtype.names  # which may have no bytes
+    if not is_field and (found := ours.getitem(array, key)) is not NotImplemented:
         return found
     crossing = Crossing("ndarray.__getitem__", writeable=True)
     return crossing.back(crossing.over(array)[crossing.over(key)])
@@ -138,6 +148,16 @@ def getitem(array: Any, key: Any) -> Any:
 
 # Values that are one element, or an error.
 _ONE = (bool, bytes, float, int, str, type(None))
+
+
+# Those of which NumPy makes a number, or refuses to, wherever it is to be written.
+_CAST = (bytes, complex, object, str)
+
+
+def _element(value: Any, dtype: Any) -> Any:
+    made = numpy.zeros((), dtype)
+    made[...] = value
+    return made[()]
 
 
 def setitem(array: Any, key: Any, value: Any) -> None:
@@ -150,11 +170,18 @@ def setitem(array: Any, key: Any, value: Any) -> None:
     if array.dtype == object and not isinstance(value, ndarray) and _is_one(array, key):
         array._held[key] = value  # itself, whatever is in it
         return
+    keyed, made = all_ours(key), as_ours(value, is_only_made)
+    if keyed is not key or made is not value:
+        array[keyed] = made
+        return
     if isinstance(value, ndarray) and value._items and value.dtype != array.dtype:
         cast = _items.astype(value, array.dtype)
         if cast is not NotImplemented:
             array[key] = cast
             return
+    if in_pieces(array) and type(value) in _CAST:
+        array[key] = called_by_user(_element, value, array.dtype)
+        return
     ours = _large if core.ranks() == 1 else _indexing
     if ours.setitem(array, key, value) is not NotImplemented:
         return
@@ -248,66 +275,3 @@ def item(array: Any, args: tuple[Any, ...]) -> Any:
     if in_pieces(array) and not args:
         return shadow(array).item()  # which NumPy refuses
     return Crossing("ndarray.item").over(array).item(*args)
-
-
-_SAYS = {"divide": "divide by zero", "over": "overflow"}
-_SAYS |= {"under": "underflow", "invalid": "invalid value"}
-_BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
-
-
-def warnings_are_errors() -> bool:
-    """Whether a RuntimeWarning of ours may be an error, by Python's filters."""
-    for action, message, category, module, line in warnings.filters:
-        if issubclass(RuntimeWarning, category):
-            if action == "error":
-                return True
-            if message is None and module is None and not line:
-                return False
-    return False
-
-
-def report(operation: str, kind: str, mode: str, place: Any, may_raise: bool) -> None:
-    """Does what `numpy.errstate` asks for about what an operation signalled.
-
-    A warning raises only if it may, whatever the filters say by now.
-    """
-    message = f"{_SAYS[kind]} encountered in {operation}"
-    if mode == "raise":
-        raise FloatingPointError(message)
-    if mode == "warn":
-        try:
-            _warn(message, place)
-        except RuntimeWarning:
-            if may_raise:
-                raise
-            with warnings.catch_warnings():
-                warnings.simplefilter("always")
-                _warn(message, place)
-    elif mode == "print":
-        print(f"Warning: {message}")
-    else:
-        _tell(numpy.geterrcall(), operation, kind, mode)
-
-
-def _tell(called: Any, operation: str, kind: str, mode: str) -> None:
-    """Calls what `numpy.seterrcall` was given, or writes to it."""
-    if called is None:
-        raise NameError(
-            f"python callback specified for {_SAYS[kind]} (in  {operation}) but no function found."
-        )
-    if mode == "call":
-        called(_SAYS[kind], _BITS[kind])
-    else:
-        called.write(f"Warning: {_SAYS[kind]} encountered in {operation}\n")
-
-
-def _warn(message: str, place: Any) -> None:
-    if place is None:
-        warn(message, RuntimeWarning)
-        return
-    code, instruction, scope = place
-    line = next(
-        (line for start, stop, line in code.co_lines() if start <= instruction < stop and line),
-        code.co_firstlineno,
-    )
-    warn_at(message, RuntimeWarning, code.co_filename, line, scope)

@@ -68,6 +68,7 @@ def _signs(top: Any, triangle: Any) -> Any:
     return positive * signs
 
 
+@numpy.errstate(all="ignore")  # as LAPACK says nothing
 def qr(matrix: Any, kind: Any, result: Any) -> tuple[Any, Any]:
     """Q, in pieces, and R."""
     factors = Factors(matrix, kind)
@@ -75,6 +76,7 @@ def qr(matrix: Any, kind: Any, result: Any) -> tuple[Any, Any]:
     return q, core.wrap(numpy.triu(factors.r).astype(result))
 
 
+@numpy.errstate(all="ignore")  # as LAPACK says nothing
 def svd(matrix: Any, kind: Any, vectors: bool) -> tuple[Any, Any, Any]:
     """U, in pieces, singular values, and V; without vectors, only the middle one."""
     factors = Factors(matrix, kind)
@@ -85,6 +87,7 @@ def svd(matrix: Any, kind: Any, vectors: bool) -> tuple[Any, Any, Any]:
     return factors.placed(factors.q @ u), values, v
 
 
+@numpy.errstate(all="ignore")  # as LAPACK says nothing
 def lstsq(matrix: Any, sides: Any, kind: Any, limit: float) -> tuple[Any, Any, Any, Any]:
     """The solution, the sums of squares of what is left, the rank, and the singular values."""
     factors = Factors(matrix, kind)

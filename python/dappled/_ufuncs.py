@@ -7,6 +7,7 @@ dtypes, the methods; and NumPy's own ufuncs that were called with an array of ou
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,7 +18,7 @@ from dappled._creation import asarray
 from dappled._crossing import Crossing
 from dappled._fallback import are_kept, shadow
 from dappled._folding import accumulated, reduced
-from dappled._foreign import has_say, takes_part
+from dappled._foreign import as_ours, has_say, is_only_made, takes_part
 from dappled._indexing import at
 from dappled._line import called_by_user
 from dappled._masked import compared
@@ -146,8 +147,11 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     """A method of NumPy's ufunc on our arrays."""
     if any(map(has_say, (*args, *kwargs.values()))):
         return called_by_user(getattr(function, method), *args, **kwargs)
+    made = tuple(as_ours(value, is_only_made) for value in args)
+    if any(map(operator.is_not, made, args)):  # arrays of ours: then it may be native
+        return getattr(ufuncs.get(function.__name__, function), method)(*made, **kwargs)
     if "where" in kwargs and method == "__call__":
-        args = compared(function, args)
+        args, kwargs = compared(function, args), {**kwargs, "where": _mask(kwargs["where"])}
     found = _on_pieces(function, method, args, kwargs)
     if found is not NotImplemented:
         return found
@@ -163,6 +167,11 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     result = called_by_user(getattr(function, method), *over, **named)
     crossing.write_back()
     return crossing.back(result)
+
+
+def _mask(where: Any) -> Any:
+    """What says where: truths that NumPy makes of a list, but not of an array."""
+    return numpy.asarray(where, bool) if type(where) in (list, tuple) else where
 
 
 def _outs(kwargs: dict[str, Any]) -> tuple[Any, ...]:

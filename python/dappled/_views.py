@@ -26,6 +26,8 @@ def viewed(function: Callable[..., Any], array: Any, *args: Any, **kwargs: Any) 
         return NotImplemented
     if core.ranks() == 1 and array._whole and not array._items:
         return NotImplemented
+    if any(map(_is_derived, (*args, *kwargs.values()))):
+        return NotImplemented
     memory = numpy.empty(1, array.dtype)
     like = strided(memory, array.shape, array.strides, writeable=array._writeable)
     given = [numpy.ndarray if value is ndarray else value for value in args]
@@ -40,6 +42,12 @@ def viewed(function: Callable[..., Any], array: Any, *args: Any, **kwargs: Any) 
     view = array._strided(offset, found.shape, found.strides, found.dtype)
     view._writeable = found.flags.writeable
     return view
+
+
+def _is_derived(value: Any) -> bool:
+    """Whether a view is to be of a class that may look at its elements as soon as it is made."""
+    known = isinstance(value, type) and value is not numpy.ndarray
+    return known and issubclass(value, numpy.ndarray)
 
 
 def _is_of(found: Any, memory: Any) -> bool:

@@ -230,9 +230,43 @@ def mapped():
         yield f"memmap: {type(found)}"
 
 
+def new_maps():
+    """Each rank writes its part of a new file as soon as it has it: a late one clears nothing."""
+    size, rank = np.comm.size, np.comm.rank
+    makers = {
+        "memmap": lambda file: np.memmap(file, "f8", "w+", shape=(size,)),
+        "write": lambda file: np.memmap(file, dtype="f8", mode="write", offset=8, shape=(size,)),
+        "open_memmap": lambda file: np.lib.format.open_memmap(file, "w+", "f8", (size,)),
+    }
+    for name, make in makers.items():
+        numpy.full(size + 1, 7.0).tofile(FOLDER / f"old{rank}") if name == "memmap" else None
+        for path in (FOLDER / name, FOLDER / f"old{rank}"):
+            time.sleep(0.1 * rank)
+            found = make(path)
+            shared = path.name == name
+            kept = type(found) is numpy.memmap and isinstance(found, np.memmap) and not found.any()
+            found[rank] = rank + 1
+            found.flush()
+            np.comm.barrier()
+            expected = numpy.arange(size) + 1.0 if shared else numpy.eye(size)[rank] * (rank + 1)
+            if not (kept or shared) or not numpy.array_equal(found, expected):
+                yield f"{name}: {found}"
+
+
 def main():
     np.config.fallback = "quiet"
-    tables = (binary, objects, archives, small_archives, again, texts, small, mapped, wrong)
+    tables = (
+        binary,
+        objects,
+        archives,
+        small_archives,
+        again,
+        texts,
+        small,
+        mapped,
+        new_maps,
+        wrong,
+    )
     found = [text for table in tables for text in table()]
     print(*found[:20], f"{len(found)} differences", sep="\n") if np.comm.rank == 0 else None
     sys.exit(bool(found))

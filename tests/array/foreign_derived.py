@@ -40,6 +40,17 @@ def raw_array(np):
 
 
 @functools.cache
+def filled_array(np):
+    """A class that writes into its memory as soon as it is made."""
+
+    class FilledArray(np.ndarray):
+        def __array_finalize__(self, other):
+            self.fill(99)
+
+    return FilledArray
+
+
+@functools.cache
 def counting_array(np):
     """A class with ufuncs of its own, which it hands on to NumPy's as plain arrays."""
 
@@ -158,6 +169,7 @@ PROGRAMS = {
     **{f"left, {name}": left(program) for name, program in LEFT.items()},
     "derived, written": written,
     "derived, ufuncs of its own": counted,
+    "derived, filled": lambda np: about(np.zeros((50, 50)).copy().view(type=filled_array(np))),
     "derived, memory of its own": lambda np: about(raw_array(np)((2, 3)) + 1),
     "derived, memory by name": lambda np: about(raw_array(np)(3, int, True).T),
 }

@@ -20,6 +20,10 @@ class Cell:
         raise AssertionError("nobody asked for an array")
 
 
+class Tuple(tuple):
+    """A key like any other."""
+
+
 def reshaped(np):
     """Whatever shapes an array had, it is one memory, and another that saw it sees it still."""
     a = np.arange(6.0)
@@ -141,6 +145,31 @@ def pointed(np):
         return a, str(error)
 
 
+def seeds(np):
+    """Of an array, by whatever takes a seed."""
+    names = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+    kinds, seed = [getattr(np.random, name) for name in names], np.arange(5)
+    drawn = [(kind(seed).random_raw(), kind(seed=seed).random_raw()) for kind in kinds]
+    made = np.random.default_rng(seed).bit_generator
+    sequence = np.random.SeedSequence(seed, spawn_key=(1, 2)).spawn(1)[0]
+    wrong = [kind.__name__ for kind in kinds if isinstance(made, kind)]
+    again = pickle.loads(pickle.dumps(kinds[1](7))).random_raw()
+    return (
+        drawn,
+        wrong,
+        sequence.generate_state(3).tolist(),
+        again,
+        np.random.Philox(key=3).random_raw(),
+    )
+
+
+def matrices(np):
+    """Texts name what is known where they stand."""
+    one = np.arange(4.0).reshape(2, 2)
+    made = np.r_["one, one"], np.c_["one; one"], np.bmat("one, one; one one")
+    return [type(matrix) is np.matrix and matrix.tolist() for matrix in made], one.sum()
+
+
 def table(np):
     """Ufuncs are what NumPy hands to objects that are asked."""
     import numpy
@@ -244,6 +273,25 @@ PROGRAMS = {
     "too many, reshape": lambda np: np.ones(1).reshape(TOO_MANY),
     "too many, new axes": lambda np: np.ones(3)[(None,) * 64],
     "as many as may be": lambda np: np.ones(3)[(None,) * 63].shape,
+}
+PROGRAMS |= {
+    "seeds": seeds,
+    "matrices": matrices,
+    "unknown matrix": lambda np: np.r_["unknown, unknown"],
+    "ones of items": lambda np: [np.ones(3, kind) for kind in ("M8", "m8", "U", "i4,f4", ">i4")],
+    "full of items": lambda np: [
+        *(np.full(3, "2020-01-02", "M8[D]"), np.full(3, 3, "M8[D]"), np.full(3, 3.7, ">i4")),
+        *(np.full(3, "abc", "S2"), np.full(3, 300, ">u2")),
+    ],
+    "days of texts": lambda np: np.array(["1970-01-02"] * 9).astype("M8"),
+    "fields of nothing": lambda np: np.zeros(3, [("a", "S0"), ("b", "i4")])["a"],
+    "element of a row of one": lambda np: np.ones(2, "i8,i8").__setitem__(
+        0, np.array([(2, 3)], "i8,i8")
+    ),
+    "derived tuple": lambda np: [
+        np.ones((5, 5))[key] for key in map(Tuple, (([1], [1]), ([1, 2], slice(2)), (1, ...)))
+    ],
+    "objects weigh": lambda np: np.histogram(np.arange(9.0), 3, weights=np.ones(9, object)),
 }
 # Of what is not one memory there, on several ranks.
 OF_MEMORY = ("coefficients", "pointed", "thaw")

@@ -9,7 +9,30 @@ def accumulated(np, a, name, shape=-1, axis=0, **options):
     return getattr(np, name).accumulate(row, axis, **options).view("i8")
 
 
+class Maker:
+    """An object that makes an array of itself, which NumPy would refuse."""
+
+    def __init__(self, made):
+        self._made = made
+
+    def __array__(self, dtype=None, copy=None):
+        return self._made if dtype is None else self._made.astype(dtype)
+
+
 CALCULATING = {
+    "of what makes arrays": lambda np, a: (
+        *(a + Maker(a), Maker(a) - a, a == Maker(a), np.add(a, Maker(a), out=a.copy())),
+        *(np.sin(Maker(a)), np.sum(Maker(a), 0), np.concatenate([Maker(a), a]), np.sort(Maker(a))),
+    ),
+    "assign what makes arrays": lambda np, a: a.__setitem__(slice(3), Maker(a[1:4])),
+    "add where a list says": lambda np, a: np.add(a, 1, out=a.copy(), where=[1, 0] * 21),
+    "copyto where a list says": lambda np, a: np.copyto(a, 5, where=[1, 0, 2] * 14),
+    "like ours": lambda np, a: (
+        *(np.zeros((60, 42), like=a), np.full((60, 42), 3, like=a), np.arange(2000, like=a)),
+        *(np.eye(60, like=a), np.require(a, "f4", like=a), np.tri(60, 40, like=a)),
+    ),
+    "pad with a ramp": lambda np, a: np.pad(a, 3, "linear_ramp", end_values=4),
+    "pad a row with a ramp": lambda np, a: np.pad(a.reshape(-1), 5, "linear_ramp"),
     **{
         f"accumulate {name}": lambda np, a, name=name: accumulated(np, a, name)
         for name in ("subtract", "divide", "arctan2", "remainder", "hypot")

@@ -25,6 +25,11 @@ def by_fields(order):
     return program
 
 
+# Not of those for which NumPy has a few numbers in one place, as many as are asked for.
+METHODS = """
+    hazen higher interpolated_inverted_cdf linear lower median_unbiased nearest normal_unbiased
+    weibull
+"""
 SORTING = {
     "sort": lambda np, a: np.sort(a),
     "sort 0": lambda np, a: np.sort(a, axis=0),
@@ -77,6 +82,13 @@ SORTING = {
     "median": lambda np, a: np.median(a),
     "median 0": lambda np, a: np.median(a, axis=0),
     "median 1": lambda np, a: np.median(a, axis=1, keepdims=True),
+    **{
+        f"percentile {method}": lambda np, a, method=method: (
+            np.percentile(a, [30, 50], method=method),
+            np.nanpercentile(np.where(a > 9, np.nan, a), 30, axis=0, method=method),
+        )
+        for method in METHODS.split()
+    },
     "percentile": lambda np, a: np.percentile(a, [10, 50, 77]),
     "percentile 0": lambda np, a: np.percentile(a, 30, axis=0),
     "quantile": lambda np, a: np.quantile(a, 0.3, method="hazen"),

@@ -24,7 +24,7 @@ from pieces_truths import TRUTHS
 from pieces_values import VALUES, raised
 from pieces_vectorize import VECTORIZE
 from pieces_writing import DATES, WRITING
-from pieces_wrong import WRONG
+from pieces_wrong import REFUSED, WRONG
 
 LAYOUTS = ["bb", "bn", "nb", "cn", "cb"]
 # Programs of one array, each table a family of them.
@@ -118,8 +118,8 @@ def iterating(names):
 
 def errors(names):
     """What is wrong may be gathered, for NumPy to say so: on every rank the same."""
-    np.config.fallback = "quiet"
-    for name, program in WRONG.items():
+    for name, program in (REFUSED | WRONG).items():
+        np.config.fallback = "error" if name in REFUSED else "quiet"
         for layout in LAYOUTS[:2] if not names or f"wrong {name}" in names else []:
             a = laid_out(VALUES, layout)
             ours = raised(lambda act=program, a=a: act(np, a))

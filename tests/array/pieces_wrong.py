@@ -5,6 +5,24 @@ from pieces_values import MANY
 
 ROUNDS = numpy.arange(600_000)
 
+# Refused before anything is gathered.
+REFUSED = {
+    "element of text": lambda np, a: a.__setitem__((0, 0), "x"),
+    "elements of text": lambda np, a: a.__setitem__(slice(2), b"x"),
+    "element of an object": lambda np, a: a.__setitem__(0, object()),
+    "element of complex": lambda np, a: a.astype("i4").__setitem__(0, 1j),
+    "searchsorted in rows": lambda np, a: np.searchsorted(a, 3),
+    "searchsorted side": lambda np, a: np.searchsorted(a[0], a, "x"),
+    "searchsorted sorter": lambda np, a: np.searchsorted(a[0], a, sorter=a[0]),
+    "einsum axes": lambda np, a: np.einsum("ijk", a),
+    "einsum operands": lambda np, a: np.einsum("ij", a, a),
+    "einsum output": lambda np, a: np.einsum("ij->k", a),
+    "einsum labels": lambda np, a: np.einsum(a, [52, 53]),
+    "lstsq lengths": lambda np, a: np.linalg.lstsq(a, a[:5, 0]),
+    "lstsq axes": lambda np, a: np.linalg.lstsq(a[0], a[0]),
+    "max of nothing": lambda np, a: a[:0].max(0),
+    "argmax of nothing": lambda np, a: a[:, :0].argmax(1),
+}
 WRONG = {
     "save": lambda np, a: np.save(3, a),
     "set mask of planes": lambda np, a: a.__setitem__(a > 3, np.ones((2, 2))),

@@ -84,7 +84,7 @@ def test_nothing_is_brought_together(ranks, budget):
     assert done.stdout.endswith("\n0 differences\n") or done.stdout == "0 differences\n"
 
 
-TABLES = ["native_stays", "array_api", "random_on_ranks", "foreign", "members"]
+TABLES = ["native_stays", "array_api", "random_on_ranks", "foreign", "members", "signals_on_ranks"]
 
 
 @needs_mpi

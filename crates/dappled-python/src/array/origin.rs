@@ -36,7 +36,7 @@ const KINDS: [&str; 4] = ["divide", "over", "under", "invalid"];
 const MODES: [&str; 6] = ["ignore", "warn", "raise", "call", "print", "log"];
 const FLAGS: [Flags; 4] = [Flags::DIVIDE, Flags::OVERFLOW, Flags::UNDERFLOW, Flags::INVALID];
 
-/// Is a warning an error? Then what may warn must be computed at once as well.
+/// Does it matter what warns? Then what may warn must be computed at once as well.
 const ERRORS: u32 = 1 << (3 * KINDS.len());
 
 /// The origin of an operation that is asked for now.
@@ -85,7 +85,7 @@ fn decides(py: Python<'_>) -> PyResult<[usize; 4]> {
 
 /// What the program wants done now.
 pub fn policy(py: Python<'_>) -> PyResult<u32> {
-    let errors = if warnings_are_errors(py)? { ERRORS } else { 0 };
+    let errors = if warnings_matter(py)? { ERRORS } else { 0 };
     Ok(error_state(py)? | errors)
 }
 
@@ -97,9 +97,10 @@ struct Seen {
     errors: bool,
 }
 
-/// Would a RuntimeWarning be an error, by Python's filters? These are a list that Python changes at
-/// its beginning or end, or replaces.
-fn warnings_are_errors(py: Python<'_>) -> PyResult<bool> {
+/// Would a RuntimeWarning be an error, by Python's filters, or be recorded on several ranks? The
+/// filters are a list that Python changes at its beginning or end, or replaces, as whoever begins
+/// or ends to record does.
+fn warnings_matter(py: Python<'_>) -> PyResult<bool> {
     static LAST: Mutex<Option<Seen>> = Mutex::new(None);
     let Some(filters) = filters(py)? else { return Ok(false) };
     let (len, first) = (filters.len(), filters.get_item(0).ok());
@@ -114,7 +115,7 @@ fn warnings_are_errors(py: Python<'_>) -> PyResult<bool> {
     drop(last.take());
     drop(last);
     *QUIET.lock().unwrap_or_else(PoisonError::into_inner) = [0; 4];
-    let errors = slow::function(py, "warnings_are_errors")?.call0()?.extract()?;
+    let errors = slow::function(py, "warnings_matter")?.call0()?.extract()?;
     let now = Seen { filters: filters.unbind(), len, first: first.map(Bound::unbind), errors };
     *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
     Ok(errors)
