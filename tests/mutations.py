@@ -1,6 +1,7 @@
 """Malformed exports: right ones with a few changes, each named by three numbers."""
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -148,5 +149,21 @@ def mutated(export: Export, changes: list[Change]) -> Export:
     return found
 
 
-number = st.integers(0, 2**20)
+MOST = 2**20
+number = st.integers(0, MOST)
 changes = st.lists(st.tuples(number, number, number), min_size=1, max_size=3)
+
+
+def batches(count: int) -> st.SearchStrategy[list[list[Change]]]:
+    """So many lists of changes, all from one number: hypothesis takes far longer to draw them one
+    by one than it takes to validate what they make, and nothing is shrunk."""
+    return st.integers(0, 2**64 - 1).map(lambda seed: _drawn(Random(seed), count))
+
+
+def _drawn(random: Random, count: int) -> list[list[Change]]:
+    return [[_change(random) for _ in range(random.randint(1, 3))] for _ in range(count)]
+
+
+def _change(random: Random) -> Change:
+    kind, where, what = (random.randint(0, MOST) for _ in range(3))
+    return kind, where, what

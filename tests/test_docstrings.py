@@ -16,7 +16,7 @@ def public_members(owner):
     """The methods and properties that a class of ours defines and a user may call."""
     return {
         f"{owner.__name__}.{name}": member
-        for name, member in vars(owner).items()
+        for name, member in sorted(vars(owner).items())  # two workers must see one order
         if (not name.startswith("_") or name in OURS) and _is_documented_kind(member)
     }
 

@@ -15,7 +15,7 @@ PROGRAMS = sorted((ROOT / "examples" / "programs").glob("*.py"))
 RUN = [sys.executable, "-m", "dappled", "run", "--as-numpy"]
 # Arrays in pieces although they are small: the programs run in a second.
 SETTINGS = {"MPLBACKEND": "agg", "DAPPLED_FALLBACK": "quiet", "DAPPLED_WHOLE_BELOW": "2000"}
-TIME = 100
+TIME = 300  # for what hangs
 
 
 def run(command, program, place):

@@ -1,5 +1,7 @@
 """Arrays to compare with: every dtype, shapes of every sort, and views of every kind."""
 
+from functools import cache
+
 import numpy
 
 NATIVE = list("?bhilBHILefdFD")
@@ -26,6 +28,12 @@ VIEWS = {
 
 def numbers(dtype, shape, seed=0):
     """The same values in every run: small numbers, and for floats some special ones."""
+    return _drawn(dtype, shape, seed).copy()
+
+
+@cache
+def _drawn(dtype, shape, seed):
+    """Drawn once: to seed takes longer than most of what is then computed."""
     size = int(numpy.prod(shape))
     random = numpy.random.RandomState(seed + size)
     whole = random.randint(-9, 10, size)

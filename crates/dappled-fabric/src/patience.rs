@@ -1,15 +1,18 @@
 //! How a rank waits: spin, then yield, then sleep.
 //!
 //! Spinning answers within a microsecond where each rank has a core. With more ranks than cores
-//! the awaited rank may need this very core, so it is given away at once: who spins there uses up
-//! the time in which the answer could have been made. A wait that is long anyway should not burn
-//! it. But bytes move only while both sides poll: as long as any are on their way nobody sleeps, or
-//! a large message would go at a piece a nap.
+//! the awaited rank may need this very core, so it is given away at once, and soon by sleeping: who
+//! yields only takes turns with the others that yield, and the rank that all wait for, which has had
+//! more of its share than they, comes last. A wait that is long anyway should not burn a core. But
+//! bytes move only while both sides poll: as long as any are on their way nobody sleeps, or a large
+//! message would go at a piece a nap.
 
 use std::time::{Duration, Instant};
 
 const SPINS: u32 = 200;
+const CROWDED_SPINS: u32 = 20;
 const YIELDING: Duration = Duration::from_millis(2);
+const SHORTEST_SLEEP: Duration = Duration::from_micros(50);
 const LONGEST_SLEEP: Duration = Duration::from_millis(1);
 
 /// After so long those who are waited for are asked what they do.
@@ -40,7 +43,7 @@ impl Patience {
 
     /// Lets a little time pass; more, the longer nothing is `moving`.
     pub fn pause(&mut self, moving: bool) {
-        if self.spins < SPINS {
+        if !self.is_idle() {
             self.spins += 1;
             match self.crowded {
                 true => std::thread::yield_now(),
@@ -49,17 +52,17 @@ impl Patience {
             return;
         }
         let waited = self.started.elapsed();
-        if moving || waited < YIELDING {
+        if moving || (!self.crowded && waited < YIELDING) {
             std::thread::yield_now();
         } else {
             // A tenth of the time waited: a wait never lasts more than a tenth too long.
-            std::thread::sleep(LONGEST_SLEEP.min(waited / 10));
+            std::thread::sleep((waited / 10).clamp(SHORTEST_SLEEP, LONGEST_SLEEP));
         }
     }
 
     /// Does it wait so long that it may do something else meanwhile?
     pub fn is_idle(&self) -> bool {
-        self.spins >= SPINS
+        self.spins >= if self.crowded { CROWDED_SPINS } else { SPINS }
     }
 
     /// Is it time to ask? Once.
@@ -77,7 +80,7 @@ impl Patience {
     /// How long the wait has lasted: once, when that is too long.
     pub fn stalled(&mut self) -> Option<Duration> {
         // The clock costs as much as a poll; nothing stalls while it spins.
-        if self.told || self.spins < SPINS {
+        if self.told || !self.is_idle() {
             return None;
         }
         let waited = self.started.elapsed();
