@@ -155,8 +155,10 @@ fn spread_as<'py, T: Element + Copy>(
 ) -> PyResult<bool> {
     let Ok(mut values) = out.extract::<PyReadwriteArray1<'py, T>>() else { return Ok(false) };
     let values = values.as_slice_mut()?;
-    exclusive(out.py(), values.len(), || Ok(count::spread(counts, first, of, values)))?;
-    Ok(true)
+    exclusive(out.py(), values.len(), || {
+        count::spread(counts, first, of, values);
+        Ok(true)
+    })
 }
 
 /// How many values fall between edges that are equally far apart.
