@@ -28,6 +28,7 @@ from dappled._foreign import (
     is_only_made,
     takes_part,
 )
+from dappled._keys import refused
 from dappled._line import called_by_user
 from dappled._native import native
 from dappled._piecewise import applied, in_pieces
@@ -154,6 +155,16 @@ _ONE = (bool, bytes, float, int, str, type(None))
 _CAST = (bytes, complex, object, str)
 
 
+def _cast(value: Any, array: Any, key: Any) -> Any:
+    """A value as an element; what is wrong with the key is told first."""
+    try:
+        return called_by_user(_element, value, array.dtype)
+    except Exception as error:
+        wrong = error
+    refused(array, key)
+    raise wrong
+
+
 def _element(value: Any, dtype: Any) -> Any:
     made = numpy.zeros((), dtype)
     made[...] = value
@@ -180,7 +191,7 @@ def setitem(array: Any, key: Any, value: Any) -> None:
             array[key] = cast
             return
     if in_pieces(array) and type(value) in _CAST:
-        array[key] = called_by_user(_element, value, array.dtype)
+        array[key] = _cast(value, array, key)
         return
     ours = _large if core.ranks() == 1 else _indexing
     if ours.setitem(array, key, value) is not NotImplemented:

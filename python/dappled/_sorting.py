@@ -217,8 +217,7 @@ def _sample_sorted(row: Any, kind: Any) -> Any:
         made = dealt_sorted(row)
         if made is not None:
             return made
-    values = _rows.rows(row)
-    values.sort(kind=kind)
+    values = _sorted_here(_rows.rows(row), kind)
     parts = exchanged(values, cuts(values))
     if values.dtype.char in _MERGED and values.dtype.isnative:
         while len(parts) > 1:
@@ -228,6 +227,15 @@ def _sample_sorted(row: Any, kind: Any) -> Any:
     came = _rows.joined(parts)
     came.sort(kind="stable")  # which finds what is sorted already, and merges
     return _rows.from_rows(came, len(row))
+
+
+def _sorted_here(values: Any, kind: Any) -> Any:
+    if values.dtype.kind in "iub" and sort_near(
+        values, made := scratch(values.shape, values.dtype)
+    ):
+        return made
+    values.sort(kind=kind)
+    return values
 
 
 def _both(one: Any, other: Any) -> Any:

@@ -3,11 +3,12 @@
 use rayon::prelude::*;
 
 use crate::CHUNK;
+use crate::near::{ONES, PLACES};
 
-/// Elements that are put together before they are written out: they stay in the nearest cache.
-const NEAR: usize = 1024;
-/// Elements that are looked at before it is asked whether there is still room for as many.
-const STEP: usize = 32;
+/// Elements that are looked at together: as many as a word has bytes.
+const STEP: usize = 8;
+/// In the highest byte of a product with it is the lowest bit of each byte.
+const LOWEST: u64 = 0x0102_0408_1020_4080;
 
 /// How many are chosen.
 pub fn count(mask: &[bool]) -> usize {
@@ -27,14 +28,37 @@ fn count_in(mask: &[bool]) -> usize {
 /// assert_eq!(out, [0, 2]);
 /// ```
 pub fn places(mask: &[bool], out: &mut [i64]) {
-    each(mask, out, |start, mask, out| {
-        let mut target = Target::new(out);
-        for (number, mask) in mask.chunks(STEP).enumerate() {
-            let first = (start + number * STEP) as i64;
-            target.write(mask.iter().copied().zip(first..));
+    each(mask, out, |start, mask, mut out| {
+        let (words, rest) = mask.as_chunks::<STEP>();
+        let mut last = [false; STEP];
+        last[..rest.len()].copy_from_slice(rest);
+        for (number, word) in words.iter().chain([&last]).enumerate() {
+            let count = write((start + number * STEP) as i64, word, out);
+            out = &mut out[count..];
         }
-        target.finish();
     });
+}
+
+/// Writes the places of a few, the first of which has the place `first`; how many are chosen. Where
+/// there is room for all, all are written, and others later over what was not chosen: nothing is guessed.
+#[inline(always)]
+fn write(first: i64, word: &[bool; STEP], out: &mut [i64]) -> usize {
+    let word = u64::from_le_bytes(word.map(u8::from));
+    let count = (word.wrapping_mul(ONES) >> 56) as usize;
+    let places = PLACES[(word.wrapping_mul(LOWEST) >> 56) as usize].to_le_bytes();
+    // There first, and not elsewhere: what is written by parts cannot soon be read as a whole.
+    match out.first_chunk_mut::<STEP>() {
+        Some(room) => write_all(first, places, room),
+        None => write_all(first, places, &mut out[..count]),
+    }
+    count
+}
+
+#[inline(always)]
+fn write_all(first: i64, places: [u8; STEP], out: &mut [i64]) {
+    for (out, place) in out.iter_mut().zip(places) {
+        *out = first.wrapping_add(place.into());
+    }
 }
 
 /// Each part of a mask, with the part of the output that it fills.
@@ -49,42 +73,4 @@ fn each<T: Send>(mask: &[bool], out: &mut [T], act: impl Fn(usize, &[bool], &mut
     }
     let parts = mask.par_chunks(CHUNK).zip(parts).enumerate();
     parts.for_each(|(chunk, (mask, out))| act(chunk * CHUNK, mask, out));
-}
-
-/// Every value is written near, and the next one over it if it was not chosen: nothing is guessed.
-struct Target<'a, T> {
-    near: [T; 2 * NEAR],
-    filled: usize,
-    out: &'a mut [T],
-}
-
-impl<'a, T: Copy + Default> Target<'a, T> {
-    fn new(out: &'a mut [T]) -> Self {
-        Self { near: [T::default(); 2 * NEAR], filled: 0, out }
-    }
-
-    /// Takes at most as many as a step has.
-    #[inline(always)]
-    fn write(&mut self, items: impl Iterator<Item = (bool, T)>) {
-        let mut filled = self.filled;
-        for (chosen, value) in items {
-            self.near[filled % (2 * NEAR)] = value;
-            filled = filled.wrapping_add(usize::from(chosen));
-        }
-        self.filled = filled;
-        if filled >= NEAR {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        let out = std::mem::take(&mut self.out);
-        let (done, rest) = out.split_at_mut(self.filled);
-        done.copy_from_slice(&self.near[..self.filled]);
-        (self.out, self.filled) = (rest, 0);
-    }
-
-    fn finish(mut self) {
-        self.flush();
-    }
 }

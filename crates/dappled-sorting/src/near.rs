@@ -6,6 +6,26 @@ pub(crate) const NEAR: usize = 256;
 /// Places that are written at a time.
 const LANES: usize = 8;
 
+/// The places of the bits of each byte, from the lowest on, as the bytes of a number.
+pub(crate) const PLACES: [u64; 256] = {
+    let mut places = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                places[byte] |= bit << (8 * count);
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    places
+};
+/// One in each byte.
+pub(crate) const ONES: u64 = u64::MAX / 255;
+
 /// Those of a few rows that are in a part, with room for those that are written beside them.
 pub(crate) struct Chosen {
     /// Which of the rows.
@@ -79,27 +99,7 @@ mod wide {
     use std::arch::x86_64::*;
     use std::mem::transmute;
 
-    use super::{Chosen, LANES};
-
-    /// The places of the bits of each byte, from the lowest on, as the bytes of a number.
-    const PLACES: [u64; 256] = {
-        let mut places = [0; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            let (mut bit, mut count) = (0, 0);
-            while bit < 8 {
-                if byte >> bit & 1 == 1 {
-                    places[byte] |= bit << (8 * count);
-                    count += 1;
-                }
-                bit += 1;
-            }
-            byte += 1;
-        }
-        places
-    };
-    /// One in each byte.
-    const ONES: u64 = u64::MAX / 255;
+    use super::{Chosen, LANES, ONES, PLACES};
 
     pub fn is_there() -> bool {
         is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")

@@ -10,19 +10,21 @@ use super::call::{Call, is_number, is_plain};
 use super::class::NdArray;
 use super::given::{is_generic, is_plain_array};
 use super::small::{Small, by_numpy};
-use super::{choosing, creating, folding, slow, viewing};
+use super::{choosing, creating, folding, reducing, slow, viewing};
 
 /// What does the common case of a function: given the call and NumPy's function; None if this is
 /// not the common case.
 pub type Common =
     for<'py> fn(&Call<'_, 'py>, &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>;
 
-const COMMON: [(&str, Common); 32] = [
+const COMMON: [(&str, Common); 34] = [
     ("all", folding::all),
     ("amax", folding::max),
     ("amin", folding::min),
     ("any", folding::any),
     ("arange", creating::arange),
+    ("argmax", reducing::argmax),
+    ("argmin", reducing::argmin),
     ("array", creating::array),
     ("asarray", creating::asarray),
     ("clip", choosing::clip),

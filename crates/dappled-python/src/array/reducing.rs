@@ -101,6 +101,31 @@ fn soon_found<'py>(
     place.map(|place| scalars::to_numpy(py, Scalar::new(place))).transpose()
 }
 
+/// The same for a function of nothing but an array.
+fn found_of_first<'py>(
+    call: &Call<'_, 'py>,
+    extreme: Extreme,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let first = call.args.get_borrowed_item(0).ok().filter(|_| call.args.len() == 1);
+    let array = first.as_ref().and_then(|first| first.cast_exact::<NdArray>().ok());
+    let alone = array.filter(|_| call.kwargs.is_none());
+    alone.map_or(Ok(None), |array| soon_found(&array, extreme))
+}
+
+pub fn argmax<'py>(
+    call: &Call<'_, 'py>,
+    _numpy: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    found_of_first(call, Extreme::Greatest)
+}
+
+pub fn argmin<'py>(
+    call: &Call<'_, 'py>,
+    _numpy: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    found_of_first(call, Extreme::Least)
+}
+
 /// `argmin` or `argmax` of a small array with nothing else asked for; else the general function.
 fn searched<'py>(
     slf: &Bound<'py, NdArray>,
