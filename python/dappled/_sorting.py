@@ -157,14 +157,14 @@ def _sort(
 
 def _merge_sorted(row: Any, kind: Any) -> Any:
     """By parts on all threads, which are merged two by two."""
-    if row.dtype.kind in "iub":
+    dealt = is_dealt(row.dtype, kind)
+    if dealt or row.dtype.kind in "iub":
         made, values = unwritten(row.shape, row.dtype)
-        if sort_near(plain(row), values):
+        if sort_near(given := plain(row), values):
             return made
-    if is_dealt(row.dtype, kind):
-        made, values = unwritten(row.shape, row.dtype)
-        core.sort_values(plain(row), scratch(row.shape, numpy.uint64), values)
-        return made
+        if dealt:
+            core.sort_values(given, scratch(row.shape, numpy.uint64), values)
+            return made
     if row.dtype.char not in _MERGED or not row.dtype.isnative:
         return NotImplemented
     memory = core.unwrap(row)
