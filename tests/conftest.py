@@ -1,6 +1,15 @@
 """One profile for all properties: the same examples on every run, no time limits."""
 
 from hypothesis import HealthCheck, settings
+from ranks import (  # noqa: F401  hooks and a fixture
+    pytest_configure,
+    pytest_generate_tests,
+    pytest_runtest_logfinish,
+    pytest_runtest_logreport,
+    pytest_runtest_protocol,
+    pytest_sessionstart,
+    ranks,
+)
 
 settings.register_profile(
     "dappled",
