@@ -1,0 +1,48 @@
+"""Memory that a program still holds, measured in a process of its own."""
+
+import subprocess
+import sys
+
+import pytest
+
+PEAK = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
+
+
+def peak(program, *arguments, ranks=1):
+    """The peak resident memory of a program in MiB, the largest of all ranks."""
+    command = [sys.executable, "-W", "ignore", "-c", f"{program}\n{PEAK}", *arguments]
+    if ranks > 1:
+        command = [sys.prefix + "/bin/mpiexec", "-n", str(ranks), *command]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return max(map(int, done.stdout.split()))
+
+
+NAMESPACES = {
+    "a variable": "a = np.arange(131072.); b = a*2",
+    "an expression of small arrays": "a = np.arange(131072.); s = np.arange(5000.); b = (s*2 + 1)/s",
+    "a deferred write": "a = np.arange(131072.); c = (a*2 + 1)/3; a[1:] = c[:-1]",
+    "a reduction": "a = np.arange(131072.); b = a*2; s = b.sum()",
+    "a function of NumPy's": "a = np.arange(131072.); b = np.sqrt(a)",
+}
+
+
+@pytest.mark.parametrize("statements", NAMESPACES.values(), ids=NAMESPACES)
+def test_a_pending_array_does_not_keep_its_namespace(statements):
+    program = f"""
+import dappled as np
+for _ in range(200):
+    exec(compile({statements!r}, "program", "exec"), {{"np": np}})
+"""
+    assert peak(program) < 100
+
+
+def test_run_path_leaves_nothing(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import dappled as np\na = np.arange(131072.)\nb = a*2 + 1\n")
+    program = f"""
+import runpy
+for _ in range(200):
+    runpy.run_path({str(script)!r})
+"""
+    assert peak(program) < 100
