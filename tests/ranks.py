@@ -76,7 +76,7 @@ def pytest_runtest_protocol(item, nextitem):
         report = item.config.hook.pytest_report_from_serializable(config=item.config, data=data)
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    # What an earlier test set up for this one, as its module, which did not run here.
+    # The test before left its module set up for this one, which has no teardown of its own.
     item.session._setupstate.teardown_exact(nextitem)
     return True
 
