@@ -20,7 +20,7 @@ def peak(program, *arguments, ranks=1):
 
 NAMESPACES = {
     "a variable": "a = np.arange(131072.); b = a*2",
-    "an expression of small arrays": "a = np.arange(131072.); s = np.arange(5000.); b = (s*2 + 1)/s",
+    "small arrays": "a = np.arange(131072.); s = np.arange(5000.); b = (s*2 + 1)/s",
     "a deferred write": "a = np.arange(131072.); c = (a*2 + 1)/3; a[1:] = c[:-1]",
     "a reduction": "a = np.arange(131072.); b = a*2; s = b.sum()",
     "a function of NumPy's": "a = np.arange(131072.); b = np.sqrt(a)",

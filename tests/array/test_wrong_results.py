@@ -2,10 +2,9 @@
 
 import itertools
 
+import dappled as np
 import numpy
 import pytest
-
-import dappled as np
 
 
 def same(mine, theirs):
