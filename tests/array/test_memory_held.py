@@ -46,3 +46,34 @@ for _ in range(200):
     runpy.run_path({str(script)!r})
 """
     assert peak(program) < 100
+
+
+SMALL_RESULTS = [
+    "a[::100]*2",
+    "(a*2 + 1)[::50] + 1",
+    "np.sqrt(a[:100_000])",
+    "a.reshape(-1, 100)[:, 3] + a.reshape(-1, 100)[:, 4]",
+    "a > 2",
+    "a[::4]*2",
+]
+
+KEEPING = """
+import dappled as np
+keep = []
+for _ in range(48):
+    a = np.ones(2_000_000)
+    a += 1
+    a[::50] = 5
+    keep.append({})
+"""
+
+
+@pytest.mark.parametrize("expression", SMALL_RESULTS)
+def test_a_small_pending_result_does_not_keep_large_operands(expression):
+    assert peak(KEEPING.format(expression)) < 600  # the operands take 768
+
+
+@pytest.mark.parametrize("expression", ["a[::100]*2", "a[a > 3]", "np.sqrt(a[:100_000])"])
+def test_nor_on_ranks(expression):
+    # A rank's share of the operands takes 384.
+    assert peak(KEEPING.format(expression), ranks=2) < 300

@@ -133,7 +133,7 @@ impl Session {
     ) -> Result<(), GraphError> {
         self.settle(next)?;
         *self.waiting() = Arc::downgrade(next);
-        self.pending().add(versions, false);
+        self.pending().add(versions, false, 0);
         Ok(())
     }
 
