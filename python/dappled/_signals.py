@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import types
 import warnings
 from typing import Any
 
@@ -96,9 +97,25 @@ def _warn(message: str, place: Any) -> None:
     if place is None:
         warn(message, RuntimeWarning)
         return
-    code, instruction, scope = place
+    code, instruction, module, address = place
     line = next(
         (line for start, stop, line in code.co_lines() if start <= instruction < stop and line),
         code.co_firstlineno,
     )
+    scope = _namespace_at(address, module) or {"__name__": module or "<unknown>"}
     warn_at(message, RuntimeWarning, code.co_filename, line, scope)
+
+
+def _namespace_at(address: int, module: str | None) -> dict[str, Any] | None:
+    """The globals at an address, if they are a module's or of a function that runs now.
+
+    A call site has only the address of its globals, because a reference would keep all arrays in
+    them alive. Its warning is remembered in them, as Python does, if they can still be found.
+    """
+    names = getattr(sys.modules.get(module or ""), "__dict__", None)
+    if id(names) == address:
+        return names
+    frame: types.FrameType | None = sys._getframe()
+    while frame and id(frame.f_globals) != address:
+        frame = frame.f_back
+    return frame and frame.f_globals

@@ -15,18 +15,28 @@ use super::session::session;
 use super::slow;
 use super::variable::value_of;
 
-/// A place in the user's program. Its line is looked for when it is asked for, which takes a while.
+/// A call site in the user's program. The line number is looked up only when a warning needs it.
+///
+/// A deferred operation keeps its call site, and its result is usually a variable of the namespace
+/// that the site is in. A reference to the namespace would be a cycle that the garbage collector
+/// can't see, so the site has only its address, for `_signals.py` to find it by.
 pub struct Place {
-    globals: Py<PyAny>,
+    module: Option<Py<PyAny>>,
+    scope: usize,
     code: Py<PyAny>,
     instruction: Py<PyAny>,
 }
 
 impl Place {
-    /// An instruction of some code of a module with these globals.
-    pub fn new(globals: Bound<'_, PyAny>, code: &Bound<'_, PyAny>, at: i32) -> PyResult<Self> {
-        let instruction = at.into_pyobject(code.py())?.into_any().unbind();
-        Ok(Self { globals: globals.unbind(), code: code.clone().unbind(), instruction })
+    /// An instruction of some code that runs in a namespace.
+    pub fn new(
+        globals: &Bound<'_, PyAny>,
+        code: &Bound<'_, PyAny>,
+        instruction: Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let module = module_name(globals)?.map(|name| name.into_any().unbind());
+        let (scope, code) = (globals.as_ptr().addr(), code.clone().unbind());
+        Ok(Self { module, scope, code, instruction: instruction.unbind() })
     }
 }
 
@@ -171,9 +181,9 @@ fn place(py: Python<'_>) -> PyResult<Option<Place>> {
     while let Some(found) = frame {
         let globals = found.getattr(intern!(py, "f_globals"))?;
         if !is_ours(&globals)? {
-            let code = found.getattr(intern!(py, "f_code"))?.unbind();
-            let instruction = found.getattr(intern!(py, "f_lasti"))?.unbind();
-            return Ok(Some(Place { globals: globals.unbind(), code, instruction }));
+            let code = found.getattr(intern!(py, "f_code"))?;
+            let instruction = found.getattr(intern!(py, "f_lasti"))?;
+            return Place::new(&globals, &code, instruction).map(Some);
         }
         let back = found.getattr(intern!(py, "f_back"))?;
         frame = (!back.is_none()).then_some(back);
@@ -183,14 +193,18 @@ fn place(py: Python<'_>) -> PyResult<Option<Place>> {
 
 /// Are these the globals of a module of ours, or of NumPy's?
 pub fn is_ours(globals: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = globals.py();
-    let Ok(globals) = globals.cast::<PyDict>() else { return Ok(false) };
-    let Some(name) = globals.get_item(intern!(py, "__name__"))? else { return Ok(false) };
-    let Ok(name) = name.cast::<PyString>() else { return Ok(false) };
+    let Some(name) = module_name(globals)? else { return Ok(false) };
     let name = name.to_str()?;
     Ok(["dappled", "numpy"].iter().any(|package| {
         name.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }))
+}
+
+/// The `__name__` of a namespace.
+fn module_name<'py>(globals: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyString>>> {
+    let Ok(globals) = globals.cast::<PyDict>() else { return Ok(None) };
+    let name = globals.get_item(intern!(globals.py(), "__name__"))?;
+    Ok(name.and_then(|name| name.cast_into::<PyString>().ok()))
 }
 
 /// Does what is to be done about what operations signalled.
@@ -219,7 +233,9 @@ fn report(py: Python<'_>, notice: &Notice) -> PyResult<()> {
     for (kind, flag) in FLAGS.iter().enumerate() {
         let mode = mode(policy, kind);
         if notice.flags.contains(*flag) && mode > 0 {
-            let at = place.as_ref().map(|place| (&place.code, &place.instruction, &place.globals));
+            let at = place
+                .as_ref()
+                .map(|place| (&place.code, &place.instruction, &place.module, place.scope));
             let report = slow::function(py, "report")?;
             report.call1((notice.operation, KINDS[kind], MODES[mode], at, may_raise))?;
         }

@@ -88,7 +88,10 @@ fn look<'py>(
         true => None,
         false => slow::function(py, "is_far_operand")?.call1((&code, at))?.extract()?,
     };
-    let place = is_far.map(|_| Place::new(globals, &code, at)).transpose()?;
+    let place = match is_far {
+        Some(_) => Some(Place::new(&globals, &code, at.into_pyobject(py)?.into_any())?),
+        None => None,
+    };
     let key = (code.as_ptr().addr(), at);
     let mut sites = sites();
     let sites = sites.get_or_insert_default();

@@ -13,12 +13,9 @@ use super::fold::Values;
 use super::fuse::{Fused, fused};
 use super::layout::Layout;
 use super::lies::{here, is_in_order};
-use super::node::{Arg, Node, State};
+use super::node::{Arg, MUCH_LARGER, Node, State};
 use super::{Array, GraphError, Session};
 use crate::run::RunError;
-
-/// Of fewer than one in so many, memory costs less than holding all that they were chosen from.
-const FEW: usize = 8;
 
 /// Some elements of an array, and which.
 pub(crate) struct Choice {
@@ -80,15 +77,16 @@ impl Array {
         let base = View::c_order(self.dtype(), &[total]);
         let layout = session.layout(self.dtype(), &[total]);
         let alone = session.fabric().size() == 1;
-        let is_large = if alone { FEW * total >= self.view().len() } else { !layout.is_whole() };
-        let at_once = self.is_lent() || !is_large;
+        let from = self.versions.with_current(|node| node.base.len());
+        let is_small = MUCH_LARGER * total < from || (!alone && layout.is_whole());
+        let at_once = self.is_lent() || is_small;
         let node = Node::new(session, base, layout, State::Chosen(choice.into()));
         if at_once {
             value(session, &node)?;
         }
         let array = Array::over(session, node);
         if !at_once {
-            session.pending().add(&array.versions, !alone);
+            session.pending().add(&array.versions, !alone, 0);
         }
         Ok(array)
     }

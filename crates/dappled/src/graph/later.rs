@@ -43,8 +43,11 @@ pub fn common_later(request: Request, array: &Array, beside: Beside<'_>) -> Opti
     };
     let base = View::c_order(request.op.result(array.dtype()), array.shape());
     let mut map = Map::new(request, array.dtype(), args);
-    let is_much = map.is_heavier(HEAVIEST) || map.holds_much(base.len());
-    (!is_much).then(|| pending(array.session(), base, Layout::Whole, map))
+    let session = array.session();
+    let is_much = map.is_heavier(HEAVIEST)
+        || map.holds_much(&base)
+        || session.pending().is_over(map.held_beyond(&base));
+    (!is_much).then(|| pending(session, base, Layout::Whole, map))
 }
 
 fn is_like(view: &View, other: &View) -> bool {

@@ -179,18 +179,19 @@ fn element_wise(
     }
     let layout = layout_like(session, &args, base.dtype, shape);
     let mut map = Map::new(request, dtype, args);
-    if small || at_once || map.is_heavier(HEAVIEST) || map.holds_much(base.len()) {
+    if small || at_once || map.is_heavier(HEAVIEST) || map.holds_much(&base) {
         let node = Node::new(session, base, layout, State::Map(map.into()));
         value(session, &node)?;
         return Ok(Array::over(session, node));
     }
+    session.limit_held(map.held_beyond(&base))?;
     Ok(pending(session, base, layout, map))
 }
 
 /// The result of an operation that waits until it is needed.
 pub(super) fn pending(session: &Session, base: View, layout: Layout, map: Map) -> Array {
-    let together = map.is_spread || !layout.is_whole();
+    let (together, held) = (map.is_spread || !layout.is_whole(), map.held_beyond(&base));
     let array = Array::over(session, Node::new(session, base, layout, State::Map(map.into())));
-    session.pending().add(&array.versions, together);
+    session.pending().add(&array.versions, together, held);
     array
 }

@@ -74,6 +74,8 @@ pub(crate) struct Map {
     /// How many elements are read for it from memory, at most: those of what is needed in several
     /// places are counted each time, which may be more than can be counted.
     pub reads: usize,
+    /// Bytes of the largest array that it keeps alive. The same on all ranks where it is spread.
+    pub largest: usize,
     /// Is it, and all that is done for it, about as fast as reading?
     pub is_quick: bool,
     /// Is something in pieces read for it?
@@ -86,7 +88,8 @@ impl Map {
         let reads = args.iter().map(Arg::reads).fold(0, usize::saturating_add);
         let is_quick = request.op.is_quick() && args.iter().all(Arg::is_quick);
         let is_spread = args.iter().any(Arg::is_spread);
-        Self { request, dtype, args, weight, reads, is_quick, is_spread }
+        let largest = args.iter().map(|arg| arg.largest(is_spread)).max().unwrap_or(0);
+        Self { request, dtype, args, weight, reads, largest, is_quick, is_spread }
     }
 
     /// Is it more than so many operations? Those that are needed in several places, as they are,
@@ -105,15 +108,28 @@ impl Map {
         self.is_quick && self.reads.saturating_mul(LITTLE) <= elements
     }
 
-    /// Do many arrays of about so many elements wait for it, which are needed for nothing else? Then it
-    /// is computed now, so that a long sum holds no more of them than NumPy's. Looked at now and then.
-    pub fn holds_much(&self, elements: usize) -> bool {
+    /// Would its result, with this base, keep much more memory alive while it is pending?
+    ///
+    /// Either an operand that is much larger, as `a[::100]*2` does, or many of about its size, as a
+    /// long sum does. Then it is computed when it is requested. Whether there are many is looked at
+    /// now and then. Nothing here depends on who holds the operands, which may differ by rank.
+    pub fn holds_much(&self, base: &View) -> bool {
+        // Narrow elements count as eight bytes: a mask of an array is not much smaller than that.
+        let (elements, itemsize) = (base.len(), base.dtype.itemsize().max(8));
+        if self.largest > MUCH_LARGER * elements * itemsize {
+            return true;
+        }
         let before = self.args.iter().map(Arg::weight).max().unwrap_or(0);
         if self.weight / NOW_AND_THEN == before / NOW_AND_THEN {
             return false;
         }
         let mut met = Vec::new();
         self.held(elements, &mut met) > MOST_HELD
+    }
+
+    /// Bytes of the largest array that it keeps alive, beyond those that its result has.
+    pub fn held_beyond(&self, base: &View) -> usize {
+        self.largest.saturating_sub(base.len() * base.dtype.itemsize())
     }
 
     /// How many stored arrays it reads besides those that were met, and none that is much smaller.
@@ -144,6 +160,9 @@ impl Map {
 
 /// After so many operations more it is looked at what they hold.
 const NOW_AND_THEN: usize = 8;
+
+/// An array is much larger than a pending result if it has more than this many times its elements.
+pub(super) const MUCH_LARGER: usize = 8;
 
 /// So many arrays may wait together: with more, what is gained by reading them in one pass is little.
 const MOST_HELD: usize = 8;
@@ -316,6 +335,16 @@ impl Arg {
             Arg::Scalar(_) => 0,
             Arg::Part(node, view) => node.of_map(|map| map.reads).unwrap_or_else(|| distinct(view)),
         }
+    }
+
+    /// Bytes of the largest array that is kept alive for it.
+    ///
+    /// Whether a replicated array is pending may differ by rank: for what is spread it counts itself.
+    fn largest(&self, is_for_spread: bool) -> usize {
+        let Arg::Part(node, _) = self else { return 0 };
+        let of_map = |map: &Map| (!is_for_spread || map.is_spread).then_some(map.largest);
+        let pending = node.of_map(of_map).flatten();
+        pending.unwrap_or_else(|| node.base.len() * node.base.dtype.itemsize())
     }
 
     fn is_quick(&self) -> bool {

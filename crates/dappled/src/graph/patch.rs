@@ -133,7 +133,7 @@ impl Session {
     ) -> Result<(), GraphError> {
         self.settle(next)?;
         *self.waiting() = Arc::downgrade(next);
-        self.pending().add(versions, false);
+        self.pending().add(versions, false, 0);
         Ok(())
     }
 
@@ -162,6 +162,11 @@ impl Along<'_> {
             _ => None,
         };
         let Some((node, patch)) = inputs.iter().find_map(waiting) else { return Ok(None) };
+        // A read of another dtype, as `psi.real`, is not of the elements that the write produces.
+        let is_cut = |view: &View| view.dtype != patch.view.dtype;
+        if inputs.iter().any(|(input, view)| Arc::ptr_eq(input, &node) && is_cut(view)) {
+            return Ok(None);
+        }
         // The others first: one may be made of what waits, which is then written.
         for (input, _) in inputs.iter().filter(|(input, _)| !Arc::ptr_eq(input, &node)) {
             value(session, input)?;

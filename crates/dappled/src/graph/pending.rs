@@ -20,23 +20,42 @@ pub(super) struct Pending(Mutex<Boxes>);
 
 #[derive(Default)]
 struct Boxes {
-    all: Vec<(Place, Weak<Versions>)>,
+    all: Vec<Entry>,
+    /// Bytes that all entries hold, at most: some are dead or computed by now.
+    held: usize,
     /// How many were made that all ranks compute together.
     count: u64,
     /// How many there may be before the dead are dropped.
     room: usize,
 }
 
+struct Entry {
+    place: Place,
+    versions: Weak<Versions>,
+    /// Bytes of the largest operand that the result does not have itself.
+    held: usize,
+}
+
+impl Entry {
+    /// The box, if it lives and is still pending.
+    fn pending(&self) -> Option<Arc<Versions>> {
+        let versions = self.versions.upgrade()?;
+        versions.current().state().is_pending().then_some(versions)
+    }
+}
+
+/// Bytes of operands that pending results may keep alive, or eight times what one of them does.
+const MOST_HELD: usize = 256 << 20;
+
 impl Boxes {
     /// Drops the dead; and those that are here twice, as each write that waits adds its box.
     fn drop_dead(&mut self) {
-        self.all.retain(|(_, versions)| versions.strong_count() > 0);
+        self.all.retain(|entry| entry.versions.strong_count() > 0);
         if self.all.len() < FEW / 2 {
             return;
         }
         let mut seen = HashSet::new();
-        self.all
-            .retain(|(place, versions)| *place != Place::Here || seen.insert(versions.as_ptr()));
+        self.all.retain(|entry| entry.place != Place::Here || seen.insert(entry.versions.as_ptr()));
     }
 }
 
@@ -50,8 +69,9 @@ enum Place {
 }
 
 impl Pending {
-    /// Adds a box; `together` if all ranks compute it, and have added it.
-    pub fn add(&self, versions: &Arc<Versions>, together: bool) {
+    /// Adds a box; `together` if all ranks compute it, and have added it. `held`: bytes of the
+    /// largest operand that the result does not have itself.
+    pub fn add(&self, versions: &Arc<Versions>, together: bool, held: usize) {
         let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if boxes.all.len() >= boxes.room.max(FEW) {
             boxes.drop_dead();
@@ -59,26 +79,62 @@ impl Pending {
         }
         let place = if together { Place::Together(boxes.count) } else { Place::Here };
         boxes.count += u64::from(together);
-        boxes.all.push((place, Arc::downgrade(versions)));
+        let held = if together { 0 } else { held };
+        boxes.held = boxes.held.saturating_add(held);
+        boxes.all.push(Entry { place, versions: Arc::downgrade(versions), held });
+    }
+
+    /// Do pending results, and one more that holds so much, perhaps keep too much memory alive?
+    pub fn is_over(&self, held: usize) -> bool {
+        let boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held > 0 && boxes.held.saturating_add(held) > MOST_HELD.max(held.saturating_mul(8))
+    }
+
+    /// Takes the boxes that keep more than their result alive, if it is too much; and else counts.
+    fn take_holders(&self, held: usize) -> Vec<Arc<Versions>> {
+        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let holders = boxes.all.iter().filter(|entry| entry.held > 0);
+        let found = holders.filter_map(|entry| Some((entry.held, entry.pending()?)));
+        let found: Vec<(usize, Arc<Versions>)> = found.collect();
+        let total =
+            found.iter().map(|(held, _)| held).fold(held, |sum, &held| sum.saturating_add(held));
+        if total <= MOST_HELD.max(held.saturating_mul(8)) / 2 {
+            boxes.held = total - held;
+            return Vec::new();
+        }
+        boxes.held = 0;
+        boxes.all.retain(|entry| entry.held == 0);
+        found.into_iter().map(|(_, versions)| versions).collect()
     }
 
     /// Takes the boxes that live and are still pending.
     fn take(&self) -> Vec<(Place, Arc<Versions>)> {
-        let all = std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).all);
-        let live =
-            all.into_iter().filter_map(|(place, versions)| Some((place, versions.upgrade()?)));
-        let is_pending = |versions: &Versions| versions.current().state().is_pending();
-        live.filter(|(_, versions)| is_pending(versions)).collect()
+        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        boxes.held = 0;
+        let all = std::mem::take(&mut boxes.all);
+        drop(boxes);
+        all.into_iter().filter_map(|entry| Some((entry.place, entry.pending()?))).collect()
     }
 
     /// Puts back what stays pending.
     fn put_back(&self, place: Place, versions: &Arc<Versions>) {
         let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        boxes.all.push((place, Arc::downgrade(versions)));
+        boxes.all.push(Entry { place, versions: Arc::downgrade(versions), held: 0 });
     }
 }
 
 impl Session {
+    /// Computes pending results that keep large operands alive, if another one makes them too many.
+    ///
+    /// Only what this rank computes by itself: which boxes live may differ from rank to rank.
+    pub(super) fn limit_held(&self, held: usize) -> Result<(), GraphError> {
+        if !self.pending().is_over(held) {
+            return Ok(());
+        }
+        let holders = self.pending().take_holders(held);
+        holders.iter().try_for_each(|versions| value(self, &versions.current()).map(drop))
+    }
+
     /// Computes all that is pending and held, and returns when every rank has done so. Collective.
     pub fn sync(&self) -> Result<(), GraphError> {
         let boxes = self.pending().take();
