@@ -76,6 +76,8 @@ def pytest_runtest_protocol(item, nextitem):
         report = item.config.hook.pytest_report_from_serializable(config=item.config, data=data)
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    # The test before left its module set up for this one, which has no teardown of its own.
+    item.session._setupstate.teardown_exact(nextitem)
     return True
 
 
