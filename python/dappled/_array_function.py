@@ -14,13 +14,16 @@ from dappled._fallback import gathered
 from dappled._foreign import asks, is_asked, is_for_library
 from dappled._tables import DESCRIBING, VIEWS
 
+# Functions that look at no element: of a distributed array only ours know the answer.
+_OURS = {*DESCRIBING, "may_share_memory", "shares_memory"}
+
 
 def _array_function(
     self: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]
 ) -> Any:
     if any(map(asks, types)):
         return NotImplemented  # whose objects know what to do, and not we
-    if is_for_library(2) and func.__name__ not in DESCRIBING:
+    if is_for_library(2) and func.__name__ not in _OURS:
         return _theirs(func, args, kwargs)
     found = ours(func)
     if isinstance(found, core.function) and any(map(is_asked, (*args, *kwargs.values()))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -78,7 +79,15 @@ class Comm:
 
 
 comm = Comm()
-_depth = 0
+
+
+class _Depth(threading.local):
+    """How many `local()` blocks this thread is in."""
+
+    value = 0
+
+
+_depth = _Depth()
 
 
 def init(comm: Any = None) -> None:
@@ -109,29 +118,28 @@ def _handle(comm: Any) -> int:
 def local() -> Iterator[None]:
     """What this rank does here, it does alone: nothing is sent, and what would send is an error.
 
-    `repr` shows the local piece, so that one rank can be looked at in a debugger.
+    `repr` shows the local piece, so that one rank can be looked at in a debugger. Other threads may
+    communicate meanwhile.
 
     >>> import dappled
     >>> with dappled.local():
     ...     dappled.comm.rank
     0
     """
-    global _depth
-    _depth += 1
+    _depth.value += 1
     core.set_local(is_local())
     try:
         yield
     finally:
-        _depth -= 1
+        _depth.value -= 1
         core.set_local(is_local())
 
 
 def is_local() -> bool:
     """Whether this rank is on its own here, and not the only one."""
-    return _depth > 0 and core.ranks() > 1
+    return _depth.value > 0 and core.ranks() > 1
 
 
 def together(what: str) -> None:
-    """Refuses what all ranks must do, where one rank is on its own."""
-    if is_local():
-        raise RuntimeError(f"{what} is for all ranks to do: inside dappled.local() nothing is sent")
+    """Refuses what communicates, where this process or thread may not."""
+    core.check_collective(what)

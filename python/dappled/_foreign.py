@@ -105,12 +105,14 @@ def is_for_masked(level: int = 1) -> bool:
     return frame.f_globals.get("__name__") == "numpy.ma.core" and frame.f_code.co_name == "__new__"
 
 
-def library_frame() -> Any:
-    """The function of such a library that a program called, on the way to who asks; or None."""
-    found, frame = None, _asking(sys._getframe(1))
+def library_frames() -> list[Any]:
+    """The frames of such a library on the way from the program to who asks, outermost first."""
+    found: list[Any] = []
+    frame = _asking(sys._getframe(1))
     while _is_library(frame):
-        found, frame = frame, _asking(frame.f_back)
-    return found
+        found.append(frame)
+        frame = _asking(frame.f_back)
+    return found[::-1]
 
 
 def _asking(frame: Any) -> Any:

@@ -1,65 +1,121 @@
-"""Copies of arrays in pieces that others are given, and what becomes of what they write there.
+"""Copies of distributed arrays that NumPy and other libraries are given.
 
-To write into what a library was given (SciPy's `output=`) is to write into the array, and a copy
-would lose it. So a library may write its copy, and what it has written goes into the array when the
-function that the program called returns, or when nobody holds the copy any more. A masked array
-has its copy for itself. All others may read theirs only: NumPy then says so, where it would be
-lost.
+A library gets a private copy that it may use up: what it writes there is not seen in the array.
+Only an array that was passed as a documented output (`out=`, `output=`; see `OUTPUTS`) is written
+back, when the library function that the program called returns. A masked array has its copy for
+itself. The program and unknown libraries get a read-only copy: NumPy then raises where a write
+would be lost.
 """
 
 from __future__ import annotations
 
+import inspect
 import weakref
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy
 
-from dappled._foreign import is_for_masked, library_frame
+from dappled._foreign import is_for_masked, library_frames
 
-# No name of a variable: nobody but us finds it among those of a function.
-_HERE = "lent by dappled"
+# Parameters that libraries document as outputs.
+OUTPUTS = {"out", "output"}
+# Values of parameters, or of an estimator's settings, that ask to overwrite the first array.
+IN_PLACE = {"copy": False, "in_place": True, "inplace": True}
+
+# Not an identifier, so it cannot clash with a local variable of the library function.
+_KEY = "lent by dappled"
 
 
 def lent(array: Any, values: Any) -> Any:
-    """The values of an array in pieces, brought together, for who asks for them as NumPy's."""
+    """The gathered values of a distributed array, for whoever asked for a NumPy array."""
     if is_for_masked():
         return values
-    frame = library_frame()
-    if frame is None or not array._writeable or not values.size:
+    frames = library_frames()
+    if not frames or not array._writeable:
         values.flags.writeable = False
         return values
+    if not values.size or not is_output(array, frames):
+        return values
     loan = Loan(array, values)
-    frame.f_locals.setdefault(_HERE, _Loans()).loans.append(weakref.ref(loan))
+    frames[0].f_locals.setdefault(_KEY, _Loans()).loans.append(weakref.ref(loan))
     raw: Any = numpy.asarray(loan)
     return numpy.ndarray(values.shape, values.dtype, raw, strides=values.strides)
 
 
+def is_output(array: Any, frames: list[Any]) -> bool:
+    """Whether the program passed an array as an output to a library, called by these frames.
+
+    The outermost function that has the array as a parameter decides; one that takes it in `*args`
+    is a decorator, and the function behind it decides.
+    """
+    for frame in frames:
+        code, values = frame.f_code, frame.f_locals
+        count = code.co_argcount + code.co_kwonlyargcount
+        names = [name for name in code.co_varnames[:count] if name in values]
+        named = {name: values[name] for name in names} | _keywords(code, values)
+        found = [name for name, value in named.items() if _holds(value, array)]
+        if found:
+            return any(_is_written(name, named) for name in found)
+    return False
+
+
+def _keywords(code: Any, values: Any) -> dict[str, Any]:
+    """What a function was given as `**kwargs`."""
+    if not code.co_flags & inspect.CO_VARKEYWORDS:
+        return {}
+    place = code.co_argcount + code.co_kwonlyargcount
+    place += bool(code.co_flags & inspect.CO_VARARGS)
+    found = values.get(code.co_varnames[place])
+    return found if isinstance(found, dict) else {}
+
+
+def _holds(value: Any, array: Any) -> bool:
+    """Whether a value is an array, or a sequence that it is in."""
+    return value is array or (
+        type(value) in (list, tuple) and any(_holds(item, array) for item in value)
+    )
+
+
+def _is_written(name: str, given: dict[str, Any]) -> bool:
+    if name in OUTPUTS:
+        return True
+    arrays = (key for key, value in given.items() if key != "self" and hasattr(value, "shape"))
+    options = {**getattr(given.get("self"), "__dict__", {}), **given}
+    in_place = any(options.get(key) is value for key, value in IN_PLACE.items())
+    return in_place and name == next(arrays, None)
+
+
 class Loan:
-    """A copy of an array, which keeps its memory and lives as long as somebody sees it."""
+    """A copy of an array that is written back; it keeps the memory that somebody sees."""
 
     def __init__(self, array: Any, values: Any) -> None:
         self._array = array
         self._values = values
         self._raw = values.ravel("K").view("u1")
         self.__array_interface__ = self._raw.__array_interface__
-        self._mark = self._marked()
+        self._checksum = self._checksums()
 
-    def _marked(self) -> tuple[int, int]:
-        """Numbers that change with the bytes."""
+    def _checksums(self) -> tuple[int, int]:
         return zlib.crc32(self._raw), zlib.adler32(self._raw)
 
+    def is_of(self, array: Any) -> bool:
+        """Whether what is written here will be seen in an array."""
+        own = self._array
+        return own is not None and (own is array or own._distance(array) is not None)
+
     def end(self) -> None:
-        """What was written is written into the array; from now on the copy is a copy."""
+        """Writes the copy into the array if it has changed; from now on it is a plain copy."""
         array, self._array = self._array, None
-        if array is not None and self._marked() != self._mark:
+        if array is not None and self._checksums() != self._checksum:
             array[...] = self._values
 
     __del__ = end
 
 
 class _Loans:
-    """Lies among the variables of a function of a library, and goes when it returns."""
+    """Lives among the local variables of a library function, and ends its loans on return."""
 
     def __init__(self) -> None:
         self.loans: list[weakref.ref[Loan]] = []
@@ -67,3 +123,14 @@ class _Loans:
     def __del__(self) -> None:
         for loan in filter(None, (seen() for seen in self.loans)):
             loan.end()
+
+
+def loan_of(values: Any) -> Loan | None:
+    """The loan behind a NumPy array, if it sees the memory of one."""
+    return next((base for base in _bases(values) if isinstance(base, Loan)), None)
+
+
+def _bases(values: Any) -> Iterator[Any]:
+    while values is not None:
+        yield values
+        values = values.obj if isinstance(values, memoryview) else getattr(values, "base", None)

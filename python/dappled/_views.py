@@ -12,6 +12,7 @@ from numpy.lib.stride_tricks import as_strided as strided
 from numpy.lib.stride_tricks import sliding_window_view as windows
 
 from dappled._array import core, is_moved, is_native, ndarray
+from dappled._lending import loan_of
 from dappled._native import native
 
 _MODULE = "dappled.lib.stride_tricks"
@@ -107,7 +108,14 @@ def sliding_window_view(x: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _shares(function: Any, a: Any, b: Any, max_work: Any) -> Any:
-    """Whether arrays that have no memory on one rank share it: NumPy looks at places alone."""
+    """Whether arrays that have no memory on one rank share it: NumPy looks at places alone.
+
+    A copy that will be written back shares the memory of its array, as far as others can tell.
+    """
+    for theirs, own in ((a, b), (b, a)):
+        if isinstance(theirs, numpy.ndarray) and isinstance(own, ndarray) and not own._whole:
+            loan = loan_of(theirs)
+            return loan is not None and loan.is_of(own)
     if not all(isinstance(one, ndarray) and one._held is None for one in (a, b)):
         return NotImplemented
     if core.ranks() == 1 or (a._whole and b._whole):

@@ -94,7 +94,7 @@ impl Raise for GraphError {
             | GraphError::Piece
             | GraphError::Distribution { .. } => PyValueError::new_err(text),
             GraphError::NoLoop { .. } => PyTypeError::new_err(text),
-            GraphError::Local(_) | GraphError::Forked(_) | GraphError::Thread(_) => {
+            GraphError::Local(_) | GraphError::Forked(_) | GraphError::Thread { .. } => {
                 PyRuntimeError::new_err(text)
             }
             GraphError::Run(RunError::Fabric(error)) => error.raise(),

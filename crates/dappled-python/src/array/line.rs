@@ -1,4 +1,4 @@
-//! The line of the user's program that is running, as text.
+//! The line of the user's program and the thread that are running, as text.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +18,15 @@ const MOST: usize = 4096;
 /// File and line of the innermost frame that is not ours.
 pub fn running_line() -> Option<Arc<str>> {
     Python::attach(|py| found(py).ok().flatten())
+}
+
+/// The name that Python has for the current thread.
+pub fn running_thread() -> Option<Arc<str>> {
+    let name = |py: Python<'_>| -> PyResult<String> {
+        let thread = py.import("threading")?.call_method0("current_thread")?;
+        thread.getattr("name")?.extract()
+    };
+    Python::attach(|py| name(py).ok().map(Into::into))
 }
 
 fn found(py: Python<'_>) -> PyResult<Option<Arc<str>>> {

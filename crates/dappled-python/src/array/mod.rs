@@ -114,6 +114,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sorting::count_between, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::leave, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::set_local, module)?)?;
+    module.add_function(wrap_pyfunction!(ranks::check_collective, module)?)?;
     module.add_function(wrap_pyfunction!(session::sync, module)?)?;
     module.add_function(wrap_pyfunction!(placement::part, module)?)?;
     module.add_function(wrap_pyfunction!(placement::placed, module)?)?;

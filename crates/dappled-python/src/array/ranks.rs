@@ -143,7 +143,14 @@ pub fn start_from(
     Ok(Awaited(Mutex::new(Some(pending))))
 }
 
-/// From now on, or no more, what all ranks would have to do together is an error.
+/// Raises where this process or thread may not communicate; `what` would.
+#[pyfunction]
+pub fn check_collective(py: Python<'_>, what: &str) -> PyResult<()> {
+    let session = session(py)?;
+    session.ways().check(what, session.fabric().size()).map_err(Raise::raise)
+}
+
+/// Refuses, or allows again, what communicates in the current thread.
 #[pyfunction]
 pub fn set_local(py: Python<'_>, local: bool) -> PyResult<()> {
     session(py)?.ways().set_local(local);

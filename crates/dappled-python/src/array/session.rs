@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::exclusive::exclusive;
-use super::line::running_line;
+use super::line::{running_line, running_thread};
 use crate::errors::Raise;
 
 static SESSION: OnceLock<Session> = OnceLock::new();
@@ -44,6 +44,7 @@ pub fn begin(py: Python<'_>, communicator: Option<u64>) -> PyResult<&'static Ses
     said("DAPPLED_CACHE").into_iter().for_each(|bytes| session.set_cache(bytes));
     let session = SESSION.get_or_init(|| {
         session.ways().set_line(Box::new(running_line));
+        session.ways().set_thread_name(Box::new(running_thread));
         session.forever()
     });
     // Threads start now, beside the program's first steps, and not when it first has work for them.

@@ -184,6 +184,10 @@ fn element_wise(
         value(session, &node)?;
         return Ok(Array::over(session, node));
     }
+    if map.is_spread || !layout.is_whole() {
+        // All ranks number what they defer, so only the thread that communicates may.
+        session.ways().check(map.request.op, session.fabric().size())?;
+    }
     session.limit_held(map.held_beyond(&base))?;
     Ok(pending(session, base, layout, map))
 }

@@ -112,7 +112,9 @@ pub use resolve::{Given, loop_dtype, loop_of, ufunc, ufunc_in, ufunc_in_place, u
 pub use session::{Limits, Session};
 pub use soon::{Soon, Term};
 pub use versions::Loan;
-pub use ways::{Line, Ways};
+pub use ways::{Line, ThreadName, Ways};
+
+use std::sync::Arc;
 
 use dappled_kernels::{DType, Op};
 
@@ -154,12 +156,20 @@ pub enum GraphError {
         "{0} is for all ranks to do: this process was forked from one, and can't use arrays in pieces"
     )]
     Forked(String),
-    /// What all ranks must do together, in the same order, in another thread than before.
+    /// What communicates, in another thread than the first that did.
     #[error(
-        "{0} is for all ranks to do in the same order: on several ranks only one thread may use \
-         arrays in pieces"
+        "{what} communicates with other ranks, which only thread {first:?} may do: it was the first to \
+         use a distributed array. This is thread {thread:?}, which may read `a.local` and \
+         replicated arrays. Gather in {first:?} before, with `a.numpy()`, and use the result here"
     )]
-    Thread(String),
+    Thread {
+        /// The operation.
+        what: String,
+        /// The name of the thread that asked for it.
+        thread: Arc<str>,
+        /// The name of the thread that may communicate.
+        first: Arc<str>,
+    },
     /// A view that is not all of an array has no piece or distribution of its own.
     #[error("only a whole array has pieces and a distribution, not a part of one: copy it first")]
     Piece,

@@ -341,11 +341,14 @@ impl Session {
         &self.0.known
     }
 
-    /// Where an array of this shape lies if nobody says: whole if it is small or there is one
-    /// rank, else in compact blocks.
+    /// Where an array of this shape lies if nobody says: whole if it is small, if there is one rank,
+    /// or in a thread that may not communicate; else in compact blocks.
     pub(super) fn layout(&self, dtype: DType, shape: &[usize]) -> Layout {
         let bytes = shape.iter().product::<usize>() * dtype.itemsize();
         if self.fabric().size() == 1 || bytes < self.0.limits.whole_below || shape.is_empty() {
+            return Layout::Whole;
+        }
+        if !self.0.ways.is_first_thread() {
             return Layout::Whole;
         }
         let made = || Layout::split(self.blocks(shape), dtype, self.fabric().rank());
