@@ -20,27 +20,78 @@ from dappled._taking import nonzero
 _AT_ONCE = 4096  # elements that are fetched together while an array in pieces is walked along
 
 
+class Ahead:
+    """Elements of arrays of one shape, in C order, fetched a few at a time before they are needed.
+
+    They are fetched again when one of the arrays was written in between; first a single one, as the
+    loop that reads them may write each time, then twice as many each time.
+    """
+
+    def __init__(self, arrays: list[Any]) -> None:
+        self._arrays = arrays
+        self._rows = list(map(_row, arrays))
+        self._start = self._stop = 0
+        self._count = _AT_ONCE
+        self._writes: list[int | None] = []
+        self._values: list[Any] = []
+
+    def __getitem__(self, index: int) -> list[Any]:
+        """The elements of all arrays at an index, as arrays without axes."""
+        writes = [one._writes for one in self._arrays]
+        unknown = zip(writes, self._arrays, strict=True)
+        is_written = self._writes != writes or any(
+            count is None and in_pieces(one) for count, one in unknown
+        )
+        if is_written or not self._start <= index < self._stop:
+            first = not self._writes
+            self._count = _AT_ONCE if first else 1 if is_written else min(2 * self._count, _AT_ONCE)
+            self._fetch(index)
+            self._writes = writes
+        return [values[index - self._start, ...] for values in self._values]
+
+    def _fetch(self, index: int) -> None:
+        shape = self._arrays[0].shape
+        *place, column = map(int, numpy.unravel_index(index, shape)) if shape else (0,)
+        if any(
+            row is None for row in self._rows
+        ):  # the rest of one row, of a view that is not one row
+            last = min(column + self._count, shape[-1])
+            parts = [one[(*place, slice(column, last))] for one in self._arrays]
+        else:
+            parts = [row[index : index + self._count] for row in self._rows]
+        self._values = list(map(core.unwrap, parts))
+        self._start, self._stop = index, index + len(self._values[0])
+
+
+def _row(array: Any) -> Any:
+    """An array as one row that is a view of it; None if there is none."""
+    try:
+        return array.reshape(-1, copy=False)
+    except ValueError:
+        return None
+
+
 class Walk:
-    """The elements of an array in pieces, one after the other: a few are fetched at a time."""
+    """The elements of an array on several ranks, one by one, as they are when it gets there.
+
+    A few are fetched at a time. NumPy's own iterator would go on over the memory that the array had
+    when it began, and a write may give the array other memory.
+    """
 
     def __init__(self, base: Any) -> None:
         self._base, self.index = base, 0
         self._places = itertools.product(*map(range, base.shape))
         self.coords: tuple[int, ...] = next(self._places, (0,) * base.ndim)
-        self._row: Any = None
-        self._values: Any = ()
+        self._ahead: Any = None
 
     def __next__(self) -> Any:
         if self.index == self._base.size:
             raise StopIteration
-        place = self.index % _AT_ONCE
-        if place == 0 or self._row is None:
-            self._row = self._base.reshape(-1) if self._row is None else self._row
-            start = self.index - place
-            self._values = core.unwrap(self._row[start : start + _AT_ONCE])
+        self._ahead = Ahead([self._base]) if self._ahead is None else self._ahead
+        found = self._ahead[self.index][0][()]
         self.index += 1
         self.coords = next(self._places, (self._base.shape[0], *[0] * (self._base.ndim - 1)))
-        return self._values[place]
+        return found
 
 
 def _simple(key: Any, size: int) -> Any:
@@ -117,7 +168,7 @@ class flatiter(Proxy):  # the name is NumPy's
     @property
     def _walk(self) -> Any:
         if self._walked is None:
-            self._walked = Walk(self.base) if in_pieces(self.base) else self._numpy
+            self._walked = Walk(self.base) if core.ranks() > 1 else self._numpy
         return self._walked
 
     @property
@@ -138,7 +189,7 @@ class flatiter(Proxy):  # the name is NumPy's
         return self.base.size  # type: ignore[no-any-return]
 
     def __iter__(self) -> Any:
-        return self if in_pieces(self.base) else self._walk
+        return self if core.ranks() > 1 else self._walk
 
     def __next__(self) -> Any:
         return next(self._walk)

@@ -1,10 +1,10 @@
-"""`nditer` over arrays in pieces: a few elements are fetched at a time, as it is read.
+"""`nditer` over arrays on several ranks: a few elements are fetched at a time, as it is read.
 
 With `external_loop` there are rows instead of elements, which may be all there is: these are arrays
 of ours, and stay in pieces.
 
-What is rare (other orders of axes, buffers, dtypes that are asked for) NumPy's own does, which has
-the arrays whole; so it does whatever an iterator is asked for that is not here.
+What is rare (buffers, dtypes that are asked for) NumPy's own does, which has the arrays whole; so
+it does whatever an iterator is asked for that is not here.
 """
 
 from __future__ import annotations
@@ -14,62 +14,64 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core
+from dappled._array import ndarray
 from dappled._broadcasting import broadcast_to
 from dappled._creation import asarray
 from dappled._crossing import Crossing
+from dappled._flat import Ahead
 from dappled._line import called_by_user
-from dappled._piecewise import in_pieces
 
-_AT_ONCE = 4096  # elements of each operand that are fetched together
 _FLAGS = {"multi_index", "c_index", "f_index", "external_loop", "refs_ok", "zerosize_ok"}
 
 
 def reading(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """An iterator over arrays in pieces; None if NumPy's has to do it."""
+    """An iterator over arrays on several ranks; None if NumPy's has to do it."""
     given = list(op) if isinstance(op, list | tuple) else [op]
     words = {word for one in op_flags or () for word in ([one] if isinstance(one, str) else one)}
     known = _FLAGS.issuperset(flags or ()) and words <= {"readonly"} and not args
     if not known or kwargs.keys() - {"order"} or any(one is None for one in given):
         return None
-    if not any(map(in_pieces, given)):
+    if not any(isinstance(one, ndarray) for one in given):
         return None
     arrays = list(map(asarray, given))
     try:
         shape = numpy.broadcast_shapes(*(one.shape for one in arrays))
     except ValueError:  # NumPy has words for it
         return None
-    order = _order(arrays, kwargs.get("order", "K"))
-    if not order or not all(shape):
+    order = kwargs.get("order", "K")
+    if order not in ("A", "C", "F", "K") or not all(shape):
         return None
+    like = list(map(_without_elements, arrays))
+    ways = _ways(like, shape, order)
     if "external_loop" not in (flags or ()):
-        return Reading(arrays, shape, order, flags or ())
-    step = _inner_length(arrays, flags, kwargs.get("order", "K"))
-    return ReadingRows(arrays, shape, order, flags, step)
+        return Reading(arrays, shape, ways, flags or ())
+    first = called_by_user(numpy.nditer, like, flags, order=order).value
+    step = int((first[0] if isinstance(first, tuple) else first).size)
+    return ReadingRows(arrays, shape, ways, flags, step)
 
 
-def _inner_length(arrays: list[Any], flags: Any, order: Any) -> int:
-    """The elements that NumPy's iterator gives at a time: it looks at strides alone."""
-    like = numpy.lib.stride_tricks.as_strided
-    few = [like(numpy.empty(1, one.dtype), one.shape, one.strides) for one in arrays]
-    first = called_by_user(numpy.nditer, few, flags, order=order).value
-    return int((first[0] if isinstance(first, tuple) else first).size)
+def _without_elements(array: Any) -> Any:
+    """An array of NumPy's with the same strides, by which an iterator is planned, and no memory."""
+    return numpy.lib.stride_tricks.as_strided(
+        numpy.empty(1, array.dtype), array.shape, array.strides
+    )
 
 
-def _order(arrays: list[Any], order: str) -> str | None:
-    """In which order axes are walked along, the last one first or last; None for another."""
-    if order in ("C", "F"):
-        return order
-    steps = [
-        [step for step, length in zip(one.strides, one.shape, strict=True) if length > 1]
-        for one in arrays
-    ]
-    if order not in ("A", "K") or any(min(row, default=1) <= 0 for row in steps):
-        return None
-    if all(row == sorted(row, reverse=True) for row in steps):
-        return "C"
-    alike = len({one.shape for one in arrays}) == 1 and all(row == sorted(row) for row in steps)
-    return "F" if alike else None
+def _ways(like: list[Any], shape: tuple[int, ...], order: Any) -> list[tuple[int, bool]]:
+    """The axes in the order that NumPy's iterator has them, the innermost last, and whether it goes
+    along each of them from its end: it looks at strides alone.
+    """
+    theirs: Any = numpy.nditer(like, ["multi_index", "refs_ok"], order=order)
+    start, inner, ways = theirs.multi_index, 1, []
+    left = [axis for axis, length in enumerate(shape) if length > 1]
+    while left:
+        theirs.iterindex = inner
+        axis = next(axis for axis in left if theirs.multi_index[axis] != start[axis])
+        ways.append((axis, start[axis] > 0))
+        left.remove(axis)
+        inner *= shape[axis]
+    rest = [(axis, False) for axis, length in enumerate(shape) if length == 1]
+    return rest + ways[::-1]
 
 
 class Reading:
@@ -77,15 +79,16 @@ class Reading:
 
     _step = 1  # elements that it goes on by
 
-    def __init__(self, arrays: list[Any], shape: tuple[int, ...], order: str, flags: Any) -> None:
+    def __init__(self, arrays: list[Any], shape: tuple[int, ...], ways: Any, flags: Any) -> None:
         self.operands, self.nop, self.itersize = tuple(arrays), len(arrays), math.prod(shape)
         self.dtypes = tuple(one.dtype for one in arrays)
         self.has_multi_index = "multi_index" in flags
         self.has_index = bool({"c_index", "f_index"} & {*flags})
-        self._shape, self._order, self._flags = shape, order, list(flags)
-        views = [broadcast_to(one, shape) for one in arrays]
-        self._rows = [(one.T if order == "F" else one).reshape(-1) for one in views]
-        self._fetched: tuple[int, list[Any]] = (-1, [])
+        self._shape, self._ways, self._flags = shape, ways, list(flags)
+        turns = {axis: slice(None, None, -1 if is_back else 1) for axis, is_back in ways}
+        turn, axes = tuple(turns[axis] for axis in sorted(turns)), [axis for axis, _ in ways]
+        self._views = [broadcast_to(one, shape)[turn].transpose(axes) for one in arrays]
+        self._ahead = Ahead(self._views)
         self.reset()
 
     def reset(self) -> None:
@@ -124,12 +127,7 @@ class Reading:
 
     def _at(self, number: int) -> Any:
         """What an operand has here."""
-        place = self.iterindex % _AT_ONCE
-        start = self.iterindex - place
-        if self._fetched[0] != start:
-            ends = slice(start, start + _AT_ONCE)
-            self._fetched = start, [core.unwrap(row[ends]) for row in self._rows]
-        return self._fetched[1][number][place, ...]
+        return self._ahead[self.iterindex][number]
 
     def __len__(self) -> int:
         return self.nop
@@ -159,8 +157,12 @@ class Reading:
         return int(numpy.ravel_multi_index(self._place(), self._shape, order=order))
 
     def _place(self) -> tuple[int, ...]:
-        order: Any = self._order
-        return tuple(map(int, numpy.unravel_index(self.iterindex, self._shape, order)))
+        lengths = [self._shape[axis] for axis, _ in self._ways]
+        place = [0] * len(lengths)
+        steps = numpy.unravel_index(self.iterindex, lengths) if lengths else ()
+        for (axis, is_back), step in zip(self._ways, steps, strict=True):
+            place[axis] = self._shape[axis] - 1 - int(step) if is_back else int(step)
+        return tuple(place)
 
     def whole(self) -> Any:
         """NumPy's iterator at the same place, with all elements here."""
@@ -179,9 +181,10 @@ class Reading:
 class ReadingRows(Reading):
     """The same over rows of a length."""
 
-    def __init__(self, arrays: Any, shape: Any, order: str, flags: Any, step: int) -> None:
+    def __init__(self, arrays: Any, shape: Any, ways: Any, flags: Any, step: int) -> None:
         self._step = step
-        super().__init__(arrays, shape, order, flags)
+        super().__init__(arrays, shape, ways, flags)
+        self._rows = [one.reshape(-1) for one in self._views]
 
     def _at(self, number: int) -> Any:
         return self._rows[number][self.iterindex : self.iterindex + self._step]

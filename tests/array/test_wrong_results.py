@@ -74,3 +74,101 @@ def test_views_of_another_dtype_see_deferred_writes(kind, count):
         mine, theirs = (run(library, statements, {"a": values}) for library in (np, numpy))
         same(mine["found"], theirs["found"])
         assert numpy.asarray(mine["a"]).tobytes() == theirs["a"].tobytes(), statements
+
+
+# Iterators over an array that the loop writes.
+
+BASES = {
+    "one axis": "np.arange(12.)",
+    "two axes": "np.arange(12.).reshape(3, 4)",
+    "transposed": "np.arange(12.).reshape(4, 3).T",
+    "strided": "np.arange(48.).reshape(6, 8)[::2, ::2]",
+    "reversed": "np.arange(12.)[::-1]",
+    "partly reversed": "np.arange(24.).reshape(2, 3, 4)[:, ::-1].swapaxes(0, 2)",
+}
+LOOPS = {
+    "flat": "for x in a.flat: found.append(float(x)); a[-1] += len(found); a[0] += 1",
+    "ndenumerate": """
+for at, x in np.ndenumerate(a):
+    found.append((at, float(x)))
+    a[-1] = 7 + len(found)
+    a[0] += 1
+""",
+    "nditer": "for x in np.nditer(a): found.append(float(x)); a[...] = a + len(found)",
+    "nditer in C order": "for x in np.nditer(a, order='C'): found.append(float(x)); a *= -1",
+    "nditer of two": """
+b = np.arange(a.size*1.).reshape(a.shape)
+for x, y in np.nditer([a, b]):
+    found.append(float(x + y))
+    a += 1
+    np.add(b, 1, out=b)
+""",
+    "indices": """
+it = np.nditer(a, flags=["multi_index", "c_index"])
+while not it.finished:
+    found.append((it.multi_index, it.index, float(it[0])))
+    a[it.multi_index] = -1
+    it.iternext()
+""",
+    "other writes": """
+it = a.flat
+found.append(float(next(it)))
+np.put(a, [1], -5)
+found.append(float(next(it)))
+a.flat[2] = 9
+found.append(float(next(it)))
+a[a > 3] = 1
+found.append(float(next(it)))
+view = a[...]
+view *= 3
+found.append(float(next(it)))
+a.sort(axis=0)
+found.append(float(next(it)))
+a.fill(8)
+found.append(float(next(it)))
+""",
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+@pytest.mark.ranks(1, 2, 3)
+@pytest.mark.filterwarnings("ignore::dappled.FallbackWarning")
+def test_iterators_see_what_the_loop_writes(loop):
+    for base in BASES.values():
+        statements = f"found = []\na = {base}\n{loop}"
+        mine, theirs = (run(library, statements, {}) for library in (np, numpy))
+        assert mine["found"] == theirs["found"], base
+        same(mine["a"], theirs["a"])
+
+
+@pytest.mark.ranks(2, replicated_below=1_000_000)
+def test_iterators_see_what_the_loop_writes_into_replicated_arrays():
+    for base, loop in itertools.product(BASES.values(), LOOPS.values()):
+        statements = f"found = []\na = {base}\n{loop}"
+        mine, theirs = (run(library, statements, {}) for library in (np, numpy))
+        assert mine["found"] == theirs["found"], (base, loop)
+
+
+# Views without elements.
+
+EMPTY = [
+    "a[::-1][5:5]",
+    "a[::-2][3:3]",
+    "b[::-1][1:1]",
+    "b[:, ::-1][:, 2:2]",
+    "b[::-1, ::-1][2:2, 1:3]",
+    "b.T[::-1][4:4]",
+    "(a*2 + 1)[::-1][5:5]",
+]
+SCANS = ["cumsum", "cumprod", "nancumsum", "nancumprod", "add.accumulate", "maximum.accumulate"]
+
+
+@pytest.mark.ranks(1, 2, 3)
+@pytest.mark.filterwarnings("ignore::dappled.FallbackWarning")
+def test_scans_of_empty_reversed_views():
+    names = {"a": numpy.arange(12.0), "b": numpy.arange(12.0).reshape(3, 4)}
+    for view, scan in itertools.product(EMPTY, SCANS):
+        for axis in range(-1, "b" in view):
+            statements = f"found = np.{scan}({view}, axis={axis})"
+            mine, theirs = (run(library, statements, names) for library in (np, numpy))
+            same(mine["found"], theirs["found"])

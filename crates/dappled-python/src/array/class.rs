@@ -367,6 +367,12 @@ impl NdArray {
         self.is_fresh() || self.memory().is_some_and(is_here)
     }
 
+    /// A number that changes whenever it or any view of it is written; None where that is not known.
+    #[getter]
+    fn _writes(&self) -> Option<u64> {
+        self.memory().and_then(|(array, _)| array.writes())
+    }
+
     /// Computes what is pending.
     fn _compute(&self, py: Python<'_>) -> PyResult<()> {
         if self.is_fresh() {

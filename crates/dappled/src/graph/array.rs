@@ -200,6 +200,12 @@ impl Array {
         self.versions.is_lent()
     }
 
+    /// A number that changes whenever this array or any view of it is written, alike on all ranks.
+    /// None if somebody outside may write the memory.
+    pub fn writes(&self) -> Option<u64> {
+        self.versions.writes()
+    }
+
     /// Is all of it on this rank?
     pub fn is_whole(&self) -> bool {
         self.versions.with_current(|node| node.layout.is_whole())

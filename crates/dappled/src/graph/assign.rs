@@ -67,6 +67,7 @@ impl Array {
         if self.view().is_empty() {
             return Ok(());
         }
+        self.versions.count_write();
         if let Some(axis) = repeated(self.view()) {
             // All of it is written to one place, where the last stays.
             let last = |view: &View| view.region(axis, view.shape[axis] - 1, 1, 1);

@@ -86,6 +86,7 @@ impl Array {
         if !lies_so || *self.view() != node.base || self.versions.is_lent() {
             return Ok(Ok(None));
         }
+        self.versions.count_write();
         let mut memory = value(session, &node)?;
         let sent = match session.send(named, values, self.width())? {
             Ok(sent) => sent,

@@ -21,6 +21,9 @@ impl Array {
         dtype: DType,
         reports: bool,
     ) -> Result<Array, GraphError> {
+        if self.view().is_empty() {
+            return Ok(Array::unwritten(self.session(), dtype, self.shape()));
+        }
         // NumPy's result lies as its argument does.
         let Some(order) = memory_order(&[self.view()], self.shape().len()) else {
             return self.scan_in_c_order(fold, axis, dtype, reports);
@@ -38,7 +41,7 @@ impl Array {
         reports: bool,
     ) -> Result<Array, GraphError> {
         let (session, values) = (self.session(), Values::new(self, dtype)?);
-        if values.is_spread() && !self.view().is_empty() {
+        if values.is_spread() {
             let scanned = scanned(session, values, fold, axis)?;
             if reports {
                 session.share_notices("accumulate", None)?;

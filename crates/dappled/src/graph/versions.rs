@@ -1,6 +1,6 @@
 //! The box: what an array is now. Views share it; a write makes the next version.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use dappled_kernels::Buffer;
@@ -17,6 +17,8 @@ pub(crate) struct Versions {
     /// How many outside may read it: of a whole array on several ranks, on this rank alone. So nothing
     /// that ranks do together depends on it.
     shown: AtomicUsize,
+    /// How many writes there were, for iterators that fetch elements in advance.
+    writes: AtomicU64,
 }
 
 /// Memory that was lent to somebody outside. As long as it lives, the array stays in this memory.
@@ -46,7 +48,7 @@ impl Versions {
     fn made(session: &Session, node: Arc<Node>, lent: usize) -> Arc<Self> {
         let (session, current) = (session.clone(), Mutex::new(node));
         let (lent, shown) = (AtomicUsize::new(lent), AtomicUsize::new(0));
-        Arc::new(Self { session, current, lent, shown })
+        Arc::new(Self { session, current, lent, shown, writes: AtomicU64::new(0) })
     }
 
     /// A panic elsewhere leaves it as it was: versions are replaced whole.
@@ -80,7 +82,19 @@ impl Versions {
     pub fn with_writable<T>(&self, act: impl FnOnce(&Buffer) -> Option<T>) -> Option<T> {
         let current = self.locked();
         let writable = Arc::strong_count(&current) == 1 || self.is_lent();
+        self.count_write();
         writable.then(|| current.whole_memory()).flatten().and_then(act)
+    }
+
+    /// Counts a write, before or after it is done.
+    #[inline]
+    pub fn count_write(&self) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many writes there were; None if somebody outside may write without our knowing.
+    pub fn writes(&self) -> Option<u64> {
+        (!self.is_lent()).then(|| self.writes.load(Ordering::Relaxed))
     }
 
     pub fn replace(&self, node: Arc<Node>) {
