@@ -6,6 +6,7 @@
 //! dtype, promote     element types; NEP 50 promotion; which casts are allowed
 //! element, scalar    the Rust types of elements; one value of any dtype
 //! buffer, usage      memory, shared by counting, read by many or written by one
+//! foreign            claims on memory that is not our own, by address
 //! view, overlap      strided views; may two of them touch the same byte?
 //! op, program        a fused expression as a program over registers, and what is legal
 //! space, tiles       the indices of a run, cut into tiles that share nothing
@@ -42,6 +43,7 @@ mod execute;
 mod flags;
 mod fold;
 mod follow;
+mod foreign;
 mod fused;
 mod groups;
 mod in_order;

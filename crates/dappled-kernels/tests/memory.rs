@@ -1,5 +1,8 @@
 //! Which memory a run may touch: aliases, overlaps, claims, bounds; and which programs are legal.
 
+use std::ops::Range;
+use std::ptr::NonNull;
+
 use dappled_kernels::tree::Part;
 use dappled_kernels::{
     Buffer, Chosen, DType, Error, Fold, Interpreter, Op, Operand, Program, Raised, Reduction, Reg,
@@ -78,6 +81,32 @@ fn a_buffer_has_one_writer_or_many_readers() {
     assert_eq!(execute(&two_outputs(), &[x], &[y, z]), Err(Error::Busy));
     drop(writing);
     assert!(a.read().is_ok() && a.is_unique());
+}
+
+/// Buffers over the same memory of somebody else exclude each other; over other bytes they do not.
+#[test]
+fn buffers_over_one_foreign_memory_share_their_claims() {
+    let mut numbers = vec![0_u64; 10];
+    let start = NonNull::new(numbers.as_mut_ptr().cast::<u8>()).unwrap();
+    let part = |bytes: Range<usize>| {
+        // SAFETY: bytes of a vector that outlives the buffers, touched through them alone.
+        unsafe { Buffer::foreign(start.add(bytes.start), bytes.len(), Box::new(())) }
+    };
+    let [all, left, right, again] = [0..80, 0..40, 40..80, 0..80].map(part);
+    for (first, second, overlap) in
+        [(&all, &again, true), (&all, &left, true), (&right, &again, true), (&left, &right, false)]
+    {
+        let writing = first.write().unwrap();
+        assert_eq!(second.read().is_err(), overlap);
+        assert_eq!(second.write().is_err(), overlap);
+        drop(writing);
+        let reading = (first.read().unwrap(), second.read().unwrap());
+        assert!(first.write().is_err());
+        drop(reading.1);
+        assert_eq!(second.write().is_err(), overlap);
+        drop(reading.0);
+        assert!(second.write().is_ok() && first.write().is_ok());
+    }
 }
 
 #[test]
