@@ -30,13 +30,21 @@
 //!
 //! An element's value depends neither on its place in a tile nor on the number of threads.
 
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code)]
 mod apply;
+#[allow(unsafe_code)]
 mod bind;
+#[allow(unsafe_code)]
 pub mod buffer;
 mod chosen;
+#[allow(unsafe_code)]
 mod copy;
+#[allow(unsafe_code)]
 mod crew;
 mod dtype;
+#[allow(unsafe_code)]
 pub mod element;
 mod error;
 mod execute;
@@ -44,32 +52,42 @@ mod flags;
 mod fold;
 mod follow;
 mod foreign;
+#[allow(unsafe_code)]
 mod fused;
 mod groups;
+#[allow(unsafe_code)]
 mod in_order;
 mod kernels;
+#[allow(unsafe_code)]
 mod lane;
 mod machine;
+#[allow(unsafe_code)]
 mod mask;
 mod op;
 mod overlap;
 mod plan;
+#[allow(unsafe_code)]
 mod pool;
 mod program;
 mod promote;
 mod random;
 mod reduce;
 mod rewrite;
+#[allow(unsafe_code)]
 mod scalar;
 mod scan;
 mod share;
+#[allow(unsafe_code)]
 mod slot;
 mod space;
+#[allow(unsafe_code)]
 mod strided;
 mod threads;
+#[allow(unsafe_code)]
 mod tiles;
 mod together;
 pub mod tree;
+#[allow(unsafe_code)]
 mod turn;
 mod usage;
 mod view;
@@ -90,7 +108,7 @@ pub use kernels::Variant;
 pub use machine::lies_over;
 pub use op::Op;
 pub use overlap::{is_injective, may_overlap};
-pub use pool::in_fresh_pool;
+pub use pool::{in_fresh_pool, set_forked};
 pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
 pub use random::{Draw, Line, Stream, draw};
