@@ -1,11 +1,17 @@
 //! One thread's registers: runs a program over one tile, one operation at a time.
 
+#[allow(unsafe_code)]
 mod ahead;
 mod near;
+#[allow(unsafe_code)]
 mod over;
+#[allow(unsafe_code)]
 mod pair;
+#[allow(unsafe_code)]
 mod rows;
+#[allow(unsafe_code)]
 mod stages;
+#[allow(unsafe_code)]
 mod straight;
 mod window;
 
@@ -69,6 +75,7 @@ pub(crate) struct Machine<'a> {
     writer: Option<Box<Writer<'a>>>,
 }
 
+#[allow(unsafe_code)]
 impl<'a> Machine<'a> {
     pub fn new(code: &'a Interpreter, bound: &'a Bound<'a>) -> Self {
         let (space, plan) = (bound.space(), bound.plan(code));

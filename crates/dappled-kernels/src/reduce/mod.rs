@@ -21,6 +21,7 @@ mod parts;
 mod rows;
 mod sum;
 mod target;
+#[allow(unsafe_code)]
 mod written;
 
 pub use self::arg::{Extreme, arg_of, arg_reduce};
@@ -149,6 +150,7 @@ struct Values<'a> {
     ahead: Option<(&'a Ahead<'a>, &'a Operand<'a>)>,
 }
 
+#[allow(unsafe_code)]
 impl<'a> Values<'a> {
     fn bound(&self, code: &Interpreter, axes: &[usize]) -> Result<Bound<'a>, Error> {
         let order = if self.chosen.is_some() { bind::Order::C } else { bind::Order::Axes(axes) };
