@@ -25,7 +25,12 @@ def join() -> None:
     tell("joined")
     _share_cores()
     atexit.register(_leave)
-    os.register_at_fork(after_in_child=_core.set_forked)
+    atexit.register(_core.set_exiting)
+    os.register_at_fork(
+        before=_core.before_fork,
+        after_in_parent=_core.after_fork,
+        after_in_child=_core.set_forked,
+    )
     shown, left, gone, process = sys.excepthook, sys.exit, os._exit, os.getpid()
 
     def ended(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:

@@ -15,7 +15,10 @@
 //! the last block so that it ends with the last element, some elements twice: there is no other code
 //! for a tail, and an element's value does not depend on its place.
 
+#![deny(unsafe_code)]
+
 mod cache;
+#[allow(unsafe_code)]
 mod code;
 mod emit;
 mod lanes;

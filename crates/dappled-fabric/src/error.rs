@@ -81,6 +81,16 @@ pub enum FabricError {
         /// What MPI says about it.
         text: String,
     },
+    /// A thread wants to call MPI that may not, by the level of thread support.
+    #[error(
+        "MPI was initialised with {level}, under which only the thread that initialised it may call \
+         MPI: use distributed arrays in that thread, or initialise MPI with MPI_THREAD_SERIALIZED or \
+         MPI_THREAD_MULTIPLE (with mpi4py: mpi4py.rc.thread_level = 'serialized')"
+    )]
+    ThreadLevel {
+        /// The level that MPI provides.
+        level: &'static str,
+    },
     /// Launched by MPI, but there is no MPI library to load.
     #[error("launched by MPI, but no MPI library could be loaded; tried {}", tried.join(", "))]
     NoLibrary {

@@ -38,6 +38,11 @@ pub trait Fabric: Send + Sync {
     /// What this fabric is, for people: "solo", or the version of MPI.
     fn name(&self) -> &str;
 
+    /// May this thread send and receive? Asked before an operation is noted.
+    fn check_thread(&self) -> Result<(), FabricError> {
+        Ok(())
+    }
+
     /// Starts sending and receiving, and returns at once: [`Pending::wait`] gives the bytes.
     /// Messages to the same rank keep their order, within a post and from post to post; a rank
     /// may send to itself.

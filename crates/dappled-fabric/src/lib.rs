@@ -31,7 +31,6 @@ mod header;
 mod ledger;
 mod logbook;
 mod memory;
-#[allow(unsafe_code)]
 pub mod mpi;
 mod notice;
 mod patience;

@@ -16,10 +16,15 @@
 //! assert!(result.iter().all(|value| value.re == 1.0 && value.im == 0.0));
 //! ```
 
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code)]
 mod bundles;
+#[allow(unsafe_code)]
 mod disjoint;
 mod halves;
 mod kernels;
+#[allow(unsafe_code)]
 mod long;
 pub mod parts;
 mod plans;
@@ -69,6 +74,7 @@ pub enum Given<'a, T> {
 ///
 /// # Panics
 /// If the sizes of the arrays are not those of the lines, or `between` is shorter than they say.
+#[allow(unsafe_code)]
 pub fn complex<T: Float>(
     given: Given<'_, T>,
     target: &mut [Complex<T>],

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::buffer::{Reading, Writing};
 use crate::execute::Interpreter;
@@ -12,6 +12,7 @@ use crate::lane::Lane;
 use crate::machine::Ahead;
 use crate::plan::{Plan, repeated};
 use crate::space::Space;
+use crate::tiles::Tiles;
 use crate::{Buffer, Chosen, DType, Error, Program, View, is_injective, may_overlap};
 
 /// An array as a kernel sees it: a view of a buffer, inside which it lies.
@@ -72,17 +73,32 @@ impl<'a> Operand<'a> {
 /// One for each operand, or for each constant: seldom more need memory of their own.
 pub(crate) type Few<T> = SmallVec<[T; 8]>;
 
-/// The operands of one run. While it lives nobody else writes the inputs or touches the outputs;
-/// every track lies inside its buffer; outputs share no byte with themselves or each other, and
-/// with an input only if both are the same view.
+/// The order in which a run goes over the indices of its operands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Order<'o> {
+    /// The order of the first output's memory.
+    Output,
+    /// C order.
+    C,
+    /// C order with the axes in this order.
+    Axes(&'o [usize]),
+}
+
+/// The operands of one run, their memory claimed, and the indices that the run goes over.
+///
+/// While it lives nobody else writes the inputs or touches the outputs; every track lies inside its
+/// buffer; outputs share no byte with themselves or each other, and with an input only if both are
+/// the same view. The `unsafe` constructors give up some of this and say what takes its place.
 pub(crate) struct Bound<'a> {
     /// The memory of each operand, inputs first.
     bases: Few<*mut u8>,
     inputs: usize,
+    /// The indices, with a track for each operand: in step with `bases`, and never replaced.
+    space: Space,
     /// Which outputs are also inputs: they are written when a tile has been read.
     pub shared: Few<bool>,
     /// Which of the values count, where that is not all of them.
-    pub chosen: Option<&'a Chosen>,
+    chosen: Option<&'a Chosen>,
     /// What writes an input while it is read.
     pub ahead: Option<&'a Ahead<'a>>,
     /// How the run is done, found out when it starts.
@@ -103,105 +119,148 @@ impl<'a> Bound<'a> {
         program: &Program,
         inputs: &[Operand<'a>],
         outputs: &[Operand<'a>],
+        order: Order<'_>,
     ) -> Result<Self, Error> {
         check_fit(program, inputs, outputs)?;
         check_overlaps(inputs, outputs)?;
-        Self::claimed(inputs, outputs)
+        Self::unclaimed(inputs, outputs, order)?.claiming(inputs, outputs)
     }
 
-    /// The same with one output, which may share memory with inputs: whoever runs it sees to it
-    /// that nothing is written before it was read for the last time.
-    pub fn over(
+    /// Binds one output that may share memory with inputs.
+    ///
+    /// # Safety
+    /// No element of the output is written before every input element in the same bytes was read
+    /// for the last time, nor while another thread may read it.
+    pub unsafe fn over(
         program: &Program,
         inputs: &[Operand<'a>],
         output: &Operand<'a>,
     ) -> Result<Self, Error> {
-        check_fit(program, inputs, std::slice::from_ref(output))?;
-        Self::claimed(inputs, std::slice::from_ref(output))
+        let outputs = std::slice::from_ref(output);
+        check_fit(program, inputs, outputs)?;
+        Self::unclaimed(inputs, outputs, Order::Output)?.claiming(inputs, outputs)
     }
 
-    /// The same without outputs, where inputs in this buffer are written, by who holds it, each
-    /// element before it is read.
-    pub fn after(
+    /// Binds inputs, of which those in `written` are written by `ahead` during the run.
+    ///
+    /// # Safety
+    /// `ahead` holds the writer's claim on `written`. Each element of `written` is read only by the
+    /// thread that writes it, and after it was written if it is written at all.
+    pub unsafe fn after(
         program: &Program,
         inputs: &[Operand<'a>],
         written: &Buffer,
         ahead: &'a Ahead<'a>,
+        order: Order<'_>,
     ) -> Result<Self, Error> {
         check_fit(program, inputs, &[])?;
         let others: Few<Operand<'a>> =
             inputs.iter().filter(|input| !input.buffer.is_same(written)).copied().collect();
-        let (_writing, _reading) = claim(&others, &[])?;
-        let bases = inputs.iter().map(|operand| operand.buffer.as_ptr()).collect();
-        let (inputs, shared, plan) = (inputs.len(), Few::new(), OnceLock::new());
-        let (chosen, ahead) = (None, Some(ahead));
-        Ok(Self { bases, inputs, shared, chosen, ahead, plan, _reading, _writing })
+        let bound = Self { ahead: Some(ahead), ..Self::unclaimed(inputs, &[], order)? };
+        bound.claiming(&others, &[])
     }
 
-    /// The same for a program that stores its first output there, all memory being claimed by others
-    /// that live as long as this does.
-    pub fn claimed_by_others(
+    /// Binds a program that stores its first output there, and claims nothing.
+    ///
+    /// # Safety
+    /// While this is used, others hold readers' claims on the inputs and the writer's claim on the
+    /// output's buffer, which has no input in it; each element of the output is touched by one thread.
+    pub unsafe fn claimed_by_others(
         program: &Program,
         inputs: &[Operand<'a>],
         output: &Operand<'a>,
     ) -> Result<Self, Error> {
+        let outputs = std::slice::from_ref(output);
         check_dtypes("input", &program.inputs, inputs)?;
         let stored = program.outputs.first().and_then(|&reg| program.dtype(reg));
-        check_dtypes("output", stored.as_slice(), std::slice::from_ref(output))?;
-        check_shapes(inputs, std::slice::from_ref(output))?;
-        let bases = inputs.iter().chain([output]).map(|operand| operand.buffer.as_ptr()).collect();
-        let (inputs, shared, plan) = (inputs.len(), smallvec![false], OnceLock::new());
-        let (_reading, _writing) = (Vec::new(), Vec::new());
-        Ok(Self { bases, inputs, shared, chosen: None, ahead: None, plan, _reading, _writing })
+        check_dtypes("output", stored.as_slice(), outputs)?;
+        check_shapes(inputs, outputs)?;
+        Self::unclaimed(inputs, outputs, Order::Output)
     }
 
-    fn claimed(inputs: &[Operand<'a>], outputs: &[Operand<'a>]) -> Result<Self, Error> {
-        let (writing, reading) = claim(inputs, outputs)?;
+    /// The operands, all of one shape, before any memory is claimed.
+    fn unclaimed(
+        inputs: &[Operand<'a>],
+        outputs: &[Operand<'a>],
+        order: Order<'_>,
+    ) -> Result<Self, Error> {
+        if inputs.is_empty() && outputs.is_empty() {
+            return Err(Error::Count { what: "input", expected: 1, found: 0 });
+        }
+        let views: Few<&View> = inputs.iter().chain(outputs).map(|operand| operand.view).collect();
+        let space = match order {
+            Order::Output if outputs.is_empty() => Space::in_c_order(&views),
+            Order::Output => Space::in_order_of(&views, inputs.len()),
+            Order::C => Space::in_c_order(&views),
+            Order::Axes(axes) => Space::along_axes(&views, axes),
+        };
         let shared = outputs.iter().map(|output| inputs.iter().any(|input| input.is_same(output)));
         Ok(Self {
             bases: inputs.iter().chain(outputs).map(|operand| operand.buffer.as_ptr()).collect(),
             inputs: inputs.len(),
+            space,
             shared: shared.collect(),
             chosen: None,
             ahead: None,
             plan: OnceLock::new(),
-            _reading: reading,
-            _writing: writing,
+            _reading: Vec::new(),
+            _writing: Vec::new(),
         })
     }
 
-    /// The same, where only these values count.
-    pub fn choosing(self, chosen: Option<&'a Chosen>) -> Self {
-        Self { chosen, ..self }
+    /// Claims the memory of these operands.
+    fn claiming(self, inputs: &[Operand<'a>], outputs: &[Operand<'a>]) -> Result<Self, Error> {
+        let (_writing, _reading) = claim(inputs, outputs)?;
+        Ok(Self { _writing, _reading, ..self })
     }
 
-    /// The indices of a run that stores outputs: in the order of the first output's memory.
-    pub fn space(inputs: &[Operand<'_>], outputs: &[Operand<'_>]) -> Space {
-        let views: Few<&View> = inputs.iter().chain(outputs).map(|operand| operand.view).collect();
-        Space::in_order_of(&views, inputs.len())
+    /// Restricts the run to the values that a mask chooses; it must have one element for each value.
+    pub fn choosing(self, chosen: Option<&'a Chosen>) -> Result<Self, Error> {
+        let values = self.space.len();
+        match chosen.map(Chosen::length) {
+            Some(mask) if mask != values => Err(Error::MaskLength { mask, values }),
+            _ => Ok(Self { chosen, ..self }),
+        }
     }
 
-    /// The indices of a run that stores nothing: in C order of these axes.
-    pub fn space_along(inputs: &[Operand<'_>], axes: &[usize]) -> Space {
-        let views: Vec<&View> = inputs.iter().map(|operand| operand.view).collect();
-        Space::along_axes(&views, axes)
+    /// Says whether no more than a part of one row is gone over at once.
+    pub fn in_rows(mut self, in_rows: bool) -> Self {
+        self.space.in_rows = in_rows;
+        self
     }
 
-    /// The indices of a run that stores nothing: in C order.
-    pub fn c_space(inputs: &[Operand<'_>]) -> Space {
-        let views: Vec<&View> = inputs.iter().map(|operand| operand.view).collect();
-        Space::in_c_order(&views)
+    /// The mask that chooses values, if there is one.
+    pub fn chosen(&self) -> Option<&'a Chosen> {
+        self.chosen
+    }
+
+    /// The indices of the run.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Cuts the indices into tiles of at most `most` elements. No other tiles exist meanwhile.
+    pub fn tiles(&mut self, most: usize) -> (&Self, Tiles<'_>) {
+        let bound = &*self;
+        // SAFETY: `self` is borrowed mutably for as long as the tiles live, so that this is not
+        // called again meanwhile.
+        (bound, unsafe { Tiles::all(&bound.space, most) })
     }
 
     /// An operand by its position, the outputs counted after the inputs.
-    pub fn input<'s>(&self, space: &'s Space, at: usize) -> Lane<'s> {
-        Lane { base: self.bases[at], track: &space.tracks[at], space }
+    pub fn input(&self, at: usize) -> Lane<'_> {
+        Lane { base: self.bases[at], track: &self.space.tracks[at], space: &self.space }
+    }
+
+    /// An output by its position.
+    pub fn output(&self, at: usize) -> Lane<'_> {
+        self.input(self.inputs + at)
     }
 
     /// The memory of an input at these indices, where they lie one after the other and nothing is
     /// written.
-    pub fn read(&self, space: &Space, input: usize, indices: Range<usize>) -> Option<&[u8]> {
-        let (lane, extent) = (self.input(space, input), space.extent(indices));
+    pub fn read(&self, input: usize, indices: Range<usize>) -> Option<&[u8]> {
+        let (lane, extent) = (self.input(input), self.space.extent(indices));
         let start =
             lane.in_place(&extent).filter(|_| !self.has_outputs() && self.ahead.is_none())?;
         // SAFETY: found contiguous and inside the buffer, which is claimed to be read for as long
@@ -210,10 +269,10 @@ impl<'a> Bound<'a> {
     }
 
     /// How these operands are run: several steps in one loop, or one operation at a time.
-    pub fn plan(&self, code: &Interpreter, space: &Space) -> Option<&Plan> {
+    pub fn plan(&self, code: &Interpreter) -> Option<&Plan> {
         let found = || {
-            let in_rows = space.in_rows || self.has_outputs();
-            code.plan(space.len(), || repeated(space, self.inputs, in_rows))
+            let in_rows = self.space.in_rows || self.has_outputs();
+            code.plan(self.space.len(), || repeated(&self.space, self.inputs, in_rows))
         };
         self.plan.get_or_init(found).as_deref()
     }
@@ -222,10 +281,13 @@ impl<'a> Bound<'a> {
     pub fn has_outputs(&self) -> bool {
         self.bases.len() > self.inputs
     }
+}
 
-    pub fn output<'s>(&self, space: &'s Space, at: usize) -> Lane<'s> {
-        self.input(space, self.inputs + at)
-    }
+/// The indices of a run that stores an output, to see how operands lie; None if shapes differ.
+pub(crate) fn space_of(inputs: &[Operand<'_>], output: &Operand<'_>) -> Option<Space> {
+    check_shapes(inputs, std::slice::from_ref(output)).ok()?;
+    let views: Few<&View> = inputs.iter().chain([output]).map(|operand| operand.view).collect();
+    Some(Space::in_order_of(&views, inputs.len()))
 }
 
 /// Do operands have the dtypes and the shape of a program?

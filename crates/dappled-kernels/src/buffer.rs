@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 
 use crate::element::{Element, bytes_of, typed};
+use crate::foreign::Claim;
 use crate::usage;
 use crate::{Error, Scalar};
 
@@ -54,7 +55,7 @@ pub struct OutOfMemory {
 struct Memory {
     start: NonNull<u8>,
     len: usize,
-    /// How many read it, or [`WRITING`].
+    /// How many read it, or [`WRITING`]; of foreign memory see [`crate::foreign`].
     claims: AtomicIsize,
     owner: Owner,
     /// Is it kept for reuse, and no array's?
@@ -128,7 +129,8 @@ impl Buffer {
     ///
     /// # Safety
     /// The bytes must be valid and initialised until `keeper` is dropped, and while a claim on
-    /// this buffer lives nobody else may write them, nor read them if the claim is a writer's.
+    /// this buffer lives nobody may write them, nor read them if the claim is a writer's, but through
+    /// another buffer: buffers over the same bytes exclude each other.
     pub unsafe fn foreign(
         start: NonNull<u8>,
         len: usize,
@@ -189,6 +191,9 @@ impl Buffer {
     /// The bytes, to read, unless somebody writes them.
     #[inline]
     pub fn read(&self) -> Result<Reading<'_>, Error> {
+        if let Owner::Foreign { .. } = self.0.owner {
+            return self.foreign_claim(false).make().map(|()| Reading(self));
+        }
         let claims = &self.0.claims;
         let one_more = |readers: isize| (readers != WRITING).then_some(readers + 1);
         match claims.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more) {
@@ -206,10 +211,19 @@ impl Buffer {
     /// The bytes, to write, unless somebody reads or writes them.
     #[inline]
     pub fn write(&self) -> Result<Writing<'_>, Error> {
+        if let Owner::Foreign { .. } = self.0.owner {
+            return self.foreign_claim(true).make().map(|()| Writing(self));
+        }
         match self.0.claims.compare_exchange(0, WRITING, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => Ok(Writing(self)),
             Err(_) => Err(Error::Busy),
         }
+    }
+
+    /// A claim on memory that somebody else owns.
+    fn foreign_claim(&self, is_writer: bool) -> Claim {
+        let start = self.as_ptr().addr();
+        Claim { addresses: start..start + self.len(), is_writer }
     }
 
     /// A copy of all of it as elements. Panics while it is being written.
@@ -291,14 +305,20 @@ impl DerefMut for Writing<'_> {
 impl Drop for Reading<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.0.claims.fetch_sub(1, Ordering::Release);
+        match self.0.0.owner {
+            Owner::Foreign { .. } => self.0.foreign_claim(false).end(),
+            _ => _ = self.0.0.claims.fetch_sub(1, Ordering::Release),
+        }
     }
 }
 
 impl Drop for Writing<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.0.claims.store(0, Ordering::Release);
+        match self.0.0.owner {
+            Owner::Foreign { .. } => self.0.foreign_claim(true).end(),
+            _ => self.0.0.claims.store(0, Ordering::Release),
+        }
     }
 }
 

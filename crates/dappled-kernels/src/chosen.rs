@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::bind::{Bound, Operand};
+use crate::bind::{Bound, Operand, Order};
 use crate::machine::Machine;
 use crate::mask::Mask;
 use crate::share::share;
@@ -61,14 +61,13 @@ impl Chosen {
             let (place, expected) = ("a mask".into(), DType::Bool);
             return Err(Error::DTypeMismatch { place, expected, found });
         }
-        let bound = Bound::new(&mask.program, inputs, &[])?;
-        let space = &Bound::c_space(inputs);
-        let length = inputs.first().map_or(0, Operand::len);
+        let bound = Bound::new(&mask.program, inputs, &[], Order::C)?;
+        let length = bound.space().len();
         let mut words = SPARE.take();
         words.resize(length.div_ceil(64), 0);
         let mut starts = vec![0; length.div_ceil(BLOCK) + 1];
         let parts = words.chunks_mut(WORDS * SHARE).zip(starts[1..].chunks_mut(SHARE));
-        let mask = Mask::new(mask, &bound, space);
+        let mask = Mask::new(mask, &bound);
         let raised = share(parts.enumerate().collect(), |(share, (words, counts)): Part<'_>| {
             let raised = mask.write(share * SHARE * BLOCK, length, words);
             for (words, count) in words.chunks(WORDS).zip(counts) {
@@ -117,27 +116,30 @@ impl Chosen {
         (elements, &self.words[blocks.start * WORDS..self.words.len().min(blocks.end * WORDS)])
     }
 
-    /// Writes what is chosen of a program's first output.
+    /// Writes what is chosen of a program's first output, into a buffer of just that length. There
+    /// must be as many values as the mask has elements.
     pub fn write(
         &self,
         code: &Interpreter,
         inputs: &[Operand<'_>],
         out: &Buffer,
     ) -> Result<Raised, Error> {
-        let bound = Bound::new(&code.program, inputs, &[])?;
-        let space = &Bound::c_space(inputs);
+        let bound = Bound::new(&code.program, inputs, &[], Order::C)?.choosing(Some(self))?;
         let item = code.outputs[0].itemsize;
         let mut out = out.write()?;
-        assert_eq!(out.len(), self.count() * item, "room for just those that are chosen");
+        let (needed, len) = (self.count() * item, out.len());
+        if len != needed {
+            return Err(Error::OutOfBounds { start: 0, stop: needed as i128, len });
+        }
         let shares = out.par_chunks_mut(BLOCK * SHARE * item).enumerate();
         let raised = shares.map(|(share, out)| {
             let work = |machine: &mut Machine<'_>| {
                 for (at, out) in out.chunks_mut(BLOCK * item).enumerate() {
                     let start = (share * SHARE + at) * BLOCK;
-                    out.copy_from_slice(machine.chosen(self, start..start + out.len() / item));
+                    out.copy_from_slice(machine.value(start..start + out.len() / item));
                 }
             };
-            let (_, Folded { steps, .. }) = Machine::with(code, &bound, space, Flags::NONE, work);
+            let (_, Folded { steps, .. }) = Machine::with(code, &bound, Flags::NONE, work);
             steps
         });
         Ok(raised.reduce(Raised::default, Raised::join))

@@ -32,13 +32,16 @@ pub(crate) struct Crew {
     bell: Condvar,
 }
 
+/// What a job panicked with.
+type Panic = Box<dyn Any + Send>;
+
 #[derive(Default)]
 struct Now {
     work: Option<Lasting>,
     /// How many more may take part.
     wanted: usize,
     asleep: usize,
-    panic: Option<Box<dyn Any + Send>>,
+    panic: Option<Panic>,
 }
 
 /// Work that others may have; taken back, and waited for, when this is dropped.
@@ -83,8 +86,9 @@ impl Crew {
         let theirs = unsafe { std::mem::transmute::<&Work<'_>, Lasting>(theirs) };
         let posted = self.post(theirs, others)?;
         let result = own();
+        let panic = posted.finish();
         drop(posted);
-        match self.locked().panic.take() {
+        match panic {
             Some(panic) => resume_unwind(panic),
             None => Some(result),
         }
@@ -150,8 +154,12 @@ impl Crew {
     }
 }
 
-impl Drop for Posted<'_> {
-    fn drop(&mut self) {
+impl Posted<'_> {
+    /// Waits until no other thread has the work, and returns the panic of one of them.
+    ///
+    /// The panic is read while the work is still posted: once it is withdrawn another thread may
+    /// post, whose jobs have panics of their own.
+    fn finish(&self) -> Option<Panic> {
         let crew = self.0;
         crew.locked().wanted = 0;
         let mut looks = 0;
@@ -162,8 +170,16 @@ impl Drop for Posted<'_> {
                 thread::yield_now();
             }
         }
+        crew.locked().panic.take()
+    }
+}
+
+impl Drop for Posted<'_> {
+    fn drop(&mut self) {
+        // The panic of another thread gives way to one of this thread's.
+        drop(self.finish());
         // Only now may somebody else post: those at work are counted together.
-        crew.locked().work = None;
+        self.0.locked().work = None;
     }
 }
 
@@ -215,5 +231,47 @@ mod tests {
         let asked = || crew.with(1, &panics, own);
         assert!(catch_unwind(AssertUnwindSafe(asked)).is_err());
         assert_eq!(sum(crew, 10), Some(45));
+    }
+
+    /// A panic reaches the thread whose job it was, and no other, while several threads post jobs.
+    #[test]
+    fn a_panic_is_not_lost_to_another_thread_that_posts() {
+        let crew = Crew::of(1);
+        let done = AtomicUsize::new(0);
+        let posts = || {
+            let mut wrong = 0;
+            while done.load(Ordering::Relaxed) == 0 {
+                let asked = || sum(crew, 3).is_none_or(|total| total == 3);
+                wrong += usize::from(!catch_unwind(AssertUnwindSafe(asked)).unwrap_or(false));
+            }
+            wrong
+        };
+        let panics = || {
+            let mut lost = 0;
+            for _ in 0..20_000 {
+                let started = AtomicUsize::new(0);
+                let theirs = || {
+                    started.store(1, Ordering::Relaxed);
+                    // Without the message that `panic!` prints.
+                    resume_unwind(Box::new("as it should"));
+                };
+                let own = || {
+                    let since = Instant::now();
+                    while started.load(Ordering::Relaxed) == 0 && since.elapsed() < 10 * AWAKE {
+                        thread::yield_now();
+                    }
+                    started.load(Ordering::Relaxed)
+                };
+                let asked = || crew.with(1, &theirs, own);
+                lost += usize::from(matches!(catch_unwind(AssertUnwindSafe(asked)), Ok(Some(1))));
+            }
+            done.store(1, Ordering::Relaxed);
+            lost
+        };
+        thread::scope(|scope| {
+            let posting: Vec<_> = (0..2).map(|_| scope.spawn(posts)).collect();
+            assert_eq!(panics(), 0, "panics that nobody saw");
+            assert!(posting.into_iter().all(|thread| thread.join().unwrap() == 0));
+        });
     }
 }

@@ -72,6 +72,14 @@ pub enum Error {
         /// The operand's.
         found: Vec<usize>,
     },
+    /// A mask does not have one element for each value.
+    #[error("a mask of {mask} elements for {values} values")]
+    MaskLength {
+        /// The mask's length.
+        mask: usize,
+        /// How many values there are.
+        values: usize,
+    },
     /// A view reaches outside its buffer.
     #[error("the view reaches bytes {start}..{stop} of a buffer of {len}")]
     OutOfBounds {

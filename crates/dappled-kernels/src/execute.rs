@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::apply::weight;
-use crate::bind::{Bound, Operand};
+use crate::bind::{Bound, Operand, Order};
 use crate::crew::Crew;
 use crate::fused::Compiler;
 use crate::groups::direct_output;
@@ -230,24 +230,24 @@ impl Engine for Interpreter {
         if let Some(raised) = self.run_one(inputs, outputs)? {
             return Ok(raised);
         }
-        let bound = Bound::new(&self.program, inputs, outputs)?;
-        let mut space = Bound::space(inputs, outputs);
-        let parts = self.parts_of(space.len());
-        let in_registers = bound.shared.contains(&true) || space.deep > 1;
-        let plan = bound.plan(self, &space).filter(|_| !in_registers);
+        let mut bound = Bound::new(&self.program, inputs, outputs, Order::Output)?;
+        let (elements, is_deep) = (bound.space().len(), bound.space().deep > 1);
+        let parts = self.parts_of(elements);
+        let in_registers = bound.shared.contains(&true) || is_deep;
+        let plan = bound.plan(self).filter(|_| !in_registers);
         let len = plan.map_or_else(|| self.most(), |plan| plan.tile);
         // As many tiles as are shared evenly.
-        let count = space.len().div_ceil(len).next_multiple_of(parts).max(1);
-        let tiles = space.tiles(len.min(space.len().div_ceil(count).max(TILE)));
+        let count = elements.div_ceil(len).next_multiple_of(parts).max(1);
+        let (bound, tiles) = bound.tiles(len.min(elements.div_ceil(count).max(TILE)));
         let part = tiles.left().div_ceil(parts);
-        Ok(run_tiles(self, &bound, tiles, part))
+        Ok(run_tiles(self, bound, tiles, part))
     }
 }
 
 /// Runs tiles in parts of so many, on whichever thread is free.
 fn run_tiles(code: &Interpreter, bound: &Bound<'_>, tiles: Tiles<'_>, part: usize) -> Raised {
     let run = |tiles: Tiles<'_>| {
-        let mut machine = Machine::new(code, bound, tiles.space());
+        let mut machine = Machine::new(code, bound);
         machine.run_all(tiles);
         machine.take_raised()
     };

@@ -6,6 +6,7 @@
 //! dtype, promote     element types; NEP 50 promotion; which casts are allowed
 //! element, scalar    the Rust types of elements; one value of any dtype
 //! buffer, usage      memory, shared by counting, read by many or written by one
+//! foreign            claims on memory that is not our own, by address
 //! view, overlap      strided views; may two of them touch the same byte?
 //! op, program        a fused expression as a program over registers, and what is legal
 //! space, tiles       the indices of a run, cut into tiles that share nothing
@@ -29,45 +30,64 @@
 //!
 //! An element's value depends neither on its place in a tile nor on the number of threads.
 
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code)]
 mod apply;
+#[allow(unsafe_code)]
 mod bind;
+#[allow(unsafe_code)]
 pub mod buffer;
 mod chosen;
+#[allow(unsafe_code)]
 mod copy;
+#[allow(unsafe_code)]
 mod crew;
 mod dtype;
+#[allow(unsafe_code)]
 pub mod element;
 mod error;
 mod execute;
 mod flags;
 mod fold;
 mod follow;
+mod foreign;
+#[allow(unsafe_code)]
 mod fused;
 mod groups;
+#[allow(unsafe_code)]
 mod in_order;
 mod kernels;
+#[allow(unsafe_code)]
 mod lane;
 mod machine;
+#[allow(unsafe_code)]
 mod mask;
 mod op;
 mod overlap;
 mod plan;
+#[allow(unsafe_code)]
 mod pool;
 mod program;
 mod promote;
 mod random;
 mod reduce;
 mod rewrite;
+#[allow(unsafe_code)]
 mod scalar;
 mod scan;
 mod share;
+#[allow(unsafe_code)]
 mod slot;
 mod space;
+#[allow(unsafe_code)]
 mod strided;
 mod threads;
+#[allow(unsafe_code)]
 mod tiles;
 mod together;
 pub mod tree;
+#[allow(unsafe_code)]
 mod turn;
 mod usage;
 mod view;
@@ -88,7 +108,7 @@ pub use kernels::Variant;
 pub use machine::lies_over;
 pub use op::Op;
 pub use overlap::{is_injective, may_overlap};
-pub use pool::in_fresh_pool;
+pub use pool::{in_fresh_pool, set_forked};
 pub use program::{Program, Reg, Step};
 pub use promote::{Casting, Weak, can_cast, promote, promote_weak};
 pub use random::{Draw, Line, Stream, draw};

@@ -3,14 +3,12 @@
 use crate::bind::Bound;
 use crate::kernels::{Bits, Variant, comparison, pack};
 use crate::machine::Machine;
-use crate::space::Space;
 use crate::{Flags, Interpreter, Raised};
 
 /// A program whose first output is true or false.
 pub(crate) struct Mask<'a> {
     pub code: &'a Interpreter,
     pub bound: &'a Bound<'a>,
-    pub space: &'a Space,
     comparison: Option<Comparison<'a>>,
 }
 
@@ -22,8 +20,8 @@ struct Comparison<'a> {
 }
 
 impl<'a> Mask<'a> {
-    pub fn new(code: &'a Interpreter, bound: &'a Bound<'a>, space: &'a Space) -> Self {
-        Self { code, bound, space, comparison: Comparison::new(code) }
+    pub fn new(code: &'a Interpreter, bound: &'a Bound<'a>) -> Self {
+        Self { code, bound, comparison: Comparison::new(code) }
     }
 
     /// Writes the bits of the elements from one on, of `length` in all.
@@ -39,14 +37,14 @@ impl<'a> Mask<'a> {
                 pack(truths, words, Variant::chosen());
             }
         };
-        Machine::with(self.code, self.bound, self.space, Flags::NONE, work).1.steps
+        Machine::with(self.code, self.bound, Flags::NONE, work).1.steps
     }
 
     /// The same by one loop; None, with nothing done, where there is none.
     fn compare(&self, start: usize, length: usize, words: &mut [u64]) -> Option<()> {
         let Comparison { bits, input, other } = self.comparison.as_ref()?;
         let end = Some(start + 64 * words.len()).filter(|&end| end <= length)?;
-        let values = self.bound.read(self.space, *input, start..end)?;
+        let values = self.bound.read(*input, start..end)?;
         // SAFETY: of the chosen variant, which is one that the CPU has.
         unsafe { bits(values, other, words) };
         Some(())

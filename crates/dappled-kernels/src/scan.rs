@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::bind::{Bound, Operand};
+use crate::bind::{Bound, Operand, Order};
 use crate::kernels::{Folder, Variant};
 use crate::machine::Machine;
 use crate::reduce::{PART, check_shape, shape_of, write_in_order};
-use crate::space::Space;
 use crate::tiles::TILE;
 use crate::{Error, Fold, Folded, Interpreter};
 
@@ -58,10 +57,9 @@ pub fn scan(
     let inner = axes[place + 1..].iter().map(|&axis| shape[axis]).product();
     let folder = Folder::for_scan(fold, dtype, shape[axis], Variant::chosen());
     write_in_order(out, &axes, inputs, false, |results| {
-        let bound = Bound::new(&code.program, inputs, &[])?;
-        let space = &Bound::space_along(inputs, &axes);
+        let bound = Bound::new(&code.program, inputs, &[], Order::Axes(&axes))?;
         let len = shape[axis];
-        let scan = Scan { code, bound: &bound, space, folder, len, inner, before };
+        let scan = Scan { code, bound: &bound, folder, len, inner, before };
         Ok(scan.share(0, results))
     })
 }
@@ -71,7 +69,6 @@ pub fn scan(
 struct Scan<'a> {
     code: &'a Interpreter,
     bound: &'a Bound<'a>,
-    space: &'a Space,
     folder: Folder,
     len: usize,
     inner: usize,
@@ -80,7 +77,7 @@ struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     fn with_machine(&self, work: impl FnOnce(&mut Machine<'a>)) -> Folded {
-        Machine::with(self.code, self.bound, self.space, self.folder.signals, work).1
+        Machine::with(self.code, self.bound, self.folder.signals, work).1
     }
 
     /// So many values' bytes.

@@ -7,13 +7,14 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::crew::Crew;
+use crate::pool;
 
 /// Does all parts; the results in their order. The thread that asks begins with the first, others
 /// with the last: so in a loop each finds in its cache what it had the last time.
 pub(crate) fn share<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
     let count = parts.len();
     let others = (rayon::current_num_threads() - 1).min(count.saturating_sub(1));
-    if others == 0 {
+    if others == 0 || pool::is_alone() {
         return parts.into_iter().map(work).collect();
     }
     let waiting = Mutex::new(parts.into_iter().enumerate().collect::<VecDeque<(usize, P)>>());

@@ -225,8 +225,11 @@ impl Space {
         if outer > 0 { offset + left as isize * track.strides[0] } else { offset }
     }
 
-    /// A range of indices, with its first part looked up.
+    /// A range of indices, with its first part looked up. Panics if they reach beyond the space:
+    /// who has an extent may touch the memory of its indices.
     pub fn extent(&self, indices: Range<usize>) -> Extent {
+        let len = self.len();
+        assert!(indices.start <= indices.end && indices.end <= len, "{indices:?} of {len}");
         let first = self.run_at(indices.start, indices.end);
         Extent { indices, first, block: first.row..first.row + 1 }
     }

@@ -11,23 +11,26 @@ pub(crate) const TILE: usize = 512;
 /// Rows shorter than this are gathered several to a tile; longer ones are used where they lie.
 pub(crate) const SHORT_ROW: usize = 64;
 
-impl Space {
-    /// The indices of all tiles, of at most so many where rows are long. Each tile comes out of it
-    /// once, and the space is borrowed for as long: whoever holds a tile is the only one that holds
-    /// its indices.
-    pub fn tiles(&mut self, most: usize) -> Tiles<'_> {
-        let row = self.row();
+impl<'a> Tiles<'a> {
+    /// All tiles of a space, of at most so many elements where rows are long.
+    ///
+    /// Each tile comes out once: whoever holds a tile is the only one that holds its indices.
+    ///
+    /// # Safety
+    /// While they are used, no other tiles of this space are.
+    pub unsafe fn all(space: &'a Space, most: usize) -> Self {
+        let row = space.row();
         let (in_row, len) = match row {
             0..SHORT_ROW => (1, TILE),
             // As equal as possible: 998 is cut into 504 and 494, not into 512 and 486.
             _ => (row.div_ceil(most), row.div_ceil(row.div_ceil(most)).next_multiple_of(8)),
         };
-        let total = self.len();
+        let total = space.len();
         let count = match row {
             0..SHORT_ROW => total.div_ceil(TILE),
-            _ => self.blocks(total / row) * in_row,
+            _ => space.blocks(total / row) * in_row,
         };
-        Tiles { space: self, numbers: 0..count, done: 0, in_row, len }
+        Self { space, numbers: 0..count, done: 0, in_row, len }
     }
 }
 
@@ -154,9 +157,10 @@ mod tests {
             let turned = View::c_order(DType::Float64, &[shape[1], shape[0]]).transposed();
             for views in [vec![&view], vec![&turned, &view]] {
                 for most in [TILE, 4096] {
-                    let mut space = Space::in_order_of(&views, views.len() - 1);
+                    let space = Space::in_order_of(&views, views.len() - 1);
                     let mut seen = vec![0; space.len()];
-                    let parts = space.tiles(most).in_parts(7);
+                    // SAFETY: the only tiles of this space.
+                    let parts = unsafe { Tiles::all(&space, most) }.in_parts(7);
                     for tile in parts.into_iter().flatten() {
                         tile.extent().indices.clone().for_each(|at| seen[at] += 1);
                     }

@@ -1,8 +1,12 @@
 //! Which memory a run may touch: aliases, overlaps, claims, bounds; and which programs are legal.
 
+use std::ops::Range;
+use std::ptr::NonNull;
+
+use dappled_kernels::tree::Part;
 use dappled_kernels::{
-    Buffer, DType, Error, Op, Operand, Program, Raised, Reg, Scalar, Step, View, copy_elements,
-    execute,
+    Buffer, Chosen, DType, Error, Fold, Interpreter, Op, Operand, Program, Raised, Reduction, Reg,
+    Scalar, Step, View, copy_elements, execute, reduce_chosen, sum_parts_chosen,
 };
 
 const F: DType = DType::Float64;
@@ -79,6 +83,32 @@ fn a_buffer_has_one_writer_or_many_readers() {
     assert!(a.read().is_ok() && a.is_unique());
 }
 
+/// Buffers over the same memory of somebody else exclude each other; over other bytes they do not.
+#[test]
+fn buffers_over_one_foreign_memory_share_their_claims() {
+    let mut numbers = vec![0_u64; 10];
+    let start = NonNull::new(numbers.as_mut_ptr().cast::<u8>()).unwrap();
+    let part = |bytes: Range<usize>| {
+        // SAFETY: bytes of a vector that outlives the buffers, touched through them alone.
+        unsafe { Buffer::foreign(start.add(bytes.start), bytes.len(), Box::new(())) }
+    };
+    let [all, left, right, again] = [0..80, 0..40, 40..80, 0..80].map(part);
+    for (first, second, overlap) in
+        [(&all, &again, true), (&all, &left, true), (&right, &again, true), (&left, &right, false)]
+    {
+        let writing = first.write().unwrap();
+        assert_eq!(second.read().is_err(), overlap);
+        assert_eq!(second.write().is_err(), overlap);
+        drop(writing);
+        let reading = (first.read().unwrap(), second.read().unwrap());
+        assert!(first.write().is_err());
+        drop(reading.1);
+        assert_eq!(second.write().is_err(), overlap);
+        drop(reading.0);
+        assert!(second.write().is_ok() && first.write().is_ok());
+    }
+}
+
 #[test]
 fn views_outside_their_buffer_are_refused() {
     let (a, view) = line(4);
@@ -100,6 +130,59 @@ fn operands_must_fit_the_program() {
     let ints = View::c_order(DType::Int64, &[4]);
     let ints = Operand::new(&a, &ints).unwrap();
     assert!(matches!(execute(&two_outputs(), &[ints], &[x, x]), Err(Error::DTypeMismatch { .. })));
+}
+
+/// A program whose output is its input.
+fn identity(dtype: DType) -> Interpreter {
+    let mut program = Program::new(vec![dtype], vec![]);
+    program.outputs.push(program.input(0));
+    Interpreter::new(&program).unwrap()
+}
+
+/// A mask must have one element for each value, or values outside the buffer would be read.
+#[test]
+fn masks_of_another_length_are_refused() {
+    // Strides that do not merge into one axis: rows are found by multiplying.
+    let (a, code) = (Buffer::from_slice(&[1.0; 24]), identity(F));
+    let view = View {
+        shape: [3, 4].as_slice().into(),
+        strides: [64, 8].as_slice().into(),
+        ..View::c_order(F, &[1])
+    };
+    let values = [Operand::new(&a, &view).unwrap()];
+    for length in [0, 5, 11, 13, 1000, 100_000] {
+        let bits = Buffer::from_slice(&vec![1_u8; length]);
+        let seen = View::c_order(DType::Bool, &[length]);
+        let mask = [Operand::new(&bits, &seen).unwrap()];
+        let (chosen, _) = Chosen::new(&identity(DType::Bool), &mask).unwrap();
+        let refused = Error::MaskLength { mask: length, values: 12 };
+        assert_eq!(chosen.write(&code, &values, &Buffer::zeroed(8 * length)), Err(refused.clone()));
+        let all = [Part::Node(0..length as u64)];
+        let summed = sum_parts_chosen::<f64>(&code, &values, &chosen, &all);
+        assert_eq!(summed.map(|(sums, _)| sums), Err(refused.clone()));
+        let (sum, one) = (Buffer::zeroed(8), View::c_order(F, &[1]));
+        let reduction = Reduction::new(Fold::Add, F, &[0], &[8]);
+        let out = Operand::new(&sum, &one).unwrap();
+        let reduced = reduce_chosen(&code, &values, &chosen, &reduction, &out);
+        assert_eq!(reduced.map(drop), Err(refused));
+    }
+}
+
+/// The buffer for what a mask chooses must have just that length.
+#[test]
+fn chosen_values_need_a_buffer_of_their_length() {
+    let ((a, view), bits) = (line(12), Buffer::from_slice(&[1_u8; 12]));
+    let seen = View::c_order(DType::Bool, &[12]);
+    let mask = [Operand::new(&bits, &seen).unwrap()];
+    let (chosen, _) = Chosen::new(&identity(DType::Bool), &mask).unwrap();
+    let values = [Operand::new(&a, &view).unwrap()];
+    for bytes in [0, 88, 104] {
+        let written = chosen.write(&identity(F), &values, &Buffer::zeroed(bytes));
+        assert_eq!(written, Err(Error::OutOfBounds { start: 0, stop: 96, len: bytes }));
+    }
+    let out = Buffer::zeroed(96);
+    chosen.write(&identity(F), &values, &out).unwrap();
+    assert_eq!(out.to_vec::<f64>(), a.to_vec::<f64>());
 }
 
 #[test]

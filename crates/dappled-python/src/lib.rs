@@ -1,5 +1,7 @@
 //! Dappled's Python extension: conversions, buffer slots and one error table. No decisions.
 
+#![deny(unsafe_code)]
+
 mod array;
 mod boxes;
 mod convert;
@@ -12,6 +14,7 @@ mod index;
 mod labels;
 mod machine;
 mod options;
+#[allow(unsafe_code)]
 mod piece;
 mod repr;
 

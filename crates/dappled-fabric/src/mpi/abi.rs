@@ -54,7 +54,8 @@ pub(super) struct Constants<H> {
     pub status_ignore: usize,
     pub comm_type_shared: c_int,
     pub info_null: H,
-    pub thread_multiple: c_int,
+    /// MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED and _MULTIPLE.
+    pub thread_levels: [c_int; 4],
 }
 
 /// A loaded library: what to call and what to call it with.
@@ -105,7 +106,7 @@ pub(super) fn mpich(library: Library) -> Result<Mpi<c_int>, FabricError> {
         status_ignore: 1,
         comm_type_shared: 1,
         info_null: 0x1c00_0000,
-        thread_multiple: 3,
+        thread_levels: [0, 1, 2, 3],
     };
     Mpi::new(library, constants)
 }
@@ -120,7 +121,7 @@ pub(super) fn open_mpi(library: Library) -> Result<Mpi<usize>, FabricError> {
         status_ignore: 0,
         comm_type_shared: 0,
         info_null: object("ompi_mpi_info_null")?,
-        thread_multiple: 3,
+        thread_levels: [0, 1, 2, 3],
     };
     Mpi::new(library, constants)
 }
@@ -134,7 +135,7 @@ pub(super) fn standard(library: Library) -> Result<Mpi<usize>, FabricError> {
         status_ignore: 0,
         comm_type_shared: 221,
         info_null: 0x130,
-        thread_multiple: 4096,
+        thread_levels: [0, 1024, 2048, 4096],
     };
     let mut mpi = Mpi::new(library, constants)?;
     if mpi.functions.version().contains("Intel") {

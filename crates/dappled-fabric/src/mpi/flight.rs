@@ -31,7 +31,8 @@ enum Owner {
 }
 
 // SAFETY: the memory is owned by the flight, MPI's handles belong to the process, and the
-// ledger's lock lets one thread at a time call MPI.
+// ledger's lock lets one thread at a time call MPI, which `Session::check_open` keeps to the one
+// thread that may where MPI does not allow others.
 unsafe impl<H: Handle> Send for Flight<H> {}
 
 /// Where a flight goes to or comes from.

@@ -30,6 +30,8 @@ functions! {
     initialized = "MPI_Initialized" (*mut c_int);
     finalized = "MPI_Finalized" (*mut c_int);
     init_thread = "MPI_Init_thread" (*mut c_int, *mut c_void, c_int, *mut c_int);
+    query_thread = "MPI_Query_thread" (*mut c_int);
+    is_thread_main = "MPI_Is_thread_main" (*mut c_int);
     finalize = "MPI_Finalize" ();
     abort = "MPI_Abort" (H, c_int);
     comm_dup = "MPI_Comm_dup" (H, *mut H);

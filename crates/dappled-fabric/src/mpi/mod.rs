@@ -18,12 +18,16 @@
 //! wire          whole messages: an envelope, and a body where it does not fit
 //! ```
 
+#[allow(unsafe_code)]
 mod abi;
 mod find;
+#[allow(unsafe_code)]
 mod flight;
 mod found;
+#[allow(unsafe_code)]
 mod functions;
 mod launch;
+#[allow(unsafe_code)]
 mod session;
 mod surroundings;
 mod wire;
@@ -114,6 +118,10 @@ impl<H: Handle> Fabric for Mpi<H> {
 
     fn node_rank(&self) -> u64 {
         self.session.node_rank
+    }
+
+    fn check_thread(&self) -> Result<(), FabricError> {
+        self.session.check_thread()
     }
 
     fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending {

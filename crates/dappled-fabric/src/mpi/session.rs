@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::path::PathBuf;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use super::abi::{self, Abi, Handle, Mpi};
@@ -23,6 +24,15 @@ pub(super) struct Session<H> {
     pub name: String,
     ours_to_end: bool,
     over: AtomicBool,
+    caller: Caller,
+}
+
+/// Which threads may call MPI.
+enum Caller {
+    /// Any, one at a time.
+    Any,
+    /// The one that initialised MPI, whose level of thread support is lower.
+    One { thread: ThreadId, level: &'static str },
 }
 
 /// Hydra drops what a rank wrote and it has not read when that rank aborts. This gives it the
@@ -36,11 +46,23 @@ impl<H: Handle> Session<H> {
         if ours_to_end {
             init(&mpi)?;
         }
+        let caller = caller(&mpi)?;
         let communicator = duplicate(&mpi, given.unwrap_or(mpi.constants.comm_world))?;
         let [rank, size] = place_in(&mpi, communicator)?;
         let [node_rank, node_size] = place_on_node(&mpi, communicator)?;
         let (name, over) = (mpi.functions.version(), false.into());
-        Ok(Self { mpi, communicator, rank, size, node_rank, node_size, name, ours_to_end, over })
+        Ok(Self {
+            mpi,
+            communicator,
+            rank,
+            size,
+            node_rank,
+            node_size,
+            name,
+            ours_to_end,
+            over,
+            caller,
+        })
     }
 
     /// Is there a message of this rank under this tag?
@@ -57,6 +79,8 @@ impl<H: Handle> Session<H> {
         if self.over.swap(true, Ordering::AcqRel) || !self.ours_to_end {
             return Ok(());
         }
+        // MPI asks for the thread that began it; where that is another one, MPI is left as it is.
+        self.check_thread()?;
         // SAFETY: begun by us, ended once; `check_open` keeps every later call away.
         self.mpi.functions.check("MPI_Finalize", unsafe { (self.mpi.functions.finalize)() })
     }
@@ -71,11 +95,21 @@ impl<H: Handle> Session<H> {
         std::process::exit(status)
     }
 
-    /// After the end no message moves.
+    /// After the end no message moves, and none moves in a thread that may not call MPI.
     pub fn check_open(&self) -> Result<(), FabricError> {
         match self.over.load(Ordering::Acquire) {
-            false => Ok(()),
+            false => self.check_thread(),
             true => Err(over()),
+        }
+    }
+
+    /// May this thread call MPI?
+    pub fn check_thread(&self) -> Result<(), FabricError> {
+        match self.caller {
+            Caller::One { thread, level } if thread::current().id() != thread => {
+                Err(FabricError::ThreadLevel { level })
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -108,11 +142,31 @@ fn is_begun<H: Handle>(mpi: &Mpi<H>) -> Result<bool, FabricError> {
 }
 
 fn init<H: Handle>(mpi: &Mpi<H>) -> Result<(), FabricError> {
-    let (init_thread, level) = (mpi.functions.init_thread, mpi.constants.thread_multiple);
-    // A lower level than asked for will do: a ledger is used by one thread at a time.
+    let (init_thread, levels) = (mpi.functions.init_thread, mpi.constants.thread_levels);
+    // A lower level than asked for will do: see `caller`.
     // SAFETY: MPI is not begun; null arguments are allowed since MPI-2.
-    let begin = |provided| unsafe { init_thread(null_mut(), null_mut(), level, provided) };
+    let begin = |provided| unsafe { init_thread(null_mut(), null_mut(), levels[3], provided) };
     mpi.functions.number("MPI_Init_thread", begin).map(drop)
+}
+
+/// Which threads may call MPI, once it is begun, by us or by somebody else. An error if this one may not.
+fn caller<H: Handle>(mpi: &Mpi<H>) -> Result<Caller, FabricError> {
+    let Functions { query_thread, is_thread_main, .. } = mpi.functions;
+    // SAFETY: MPI is begun; the pointer is to an int.
+    let provided = mpi.functions.number("MPI_Query_thread", |out| unsafe { query_thread(out) })?;
+    let levels = mpi.constants.thread_levels;
+    // Messages are moved by one thread at a time: MPI_THREAD_SERIALIZED is enough.
+    if provided >= levels[2] {
+        return Ok(Caller::Any);
+    }
+    let level = if provided >= levels[1] { "MPI_THREAD_FUNNELED" } else { "MPI_THREAD_SINGLE" };
+    // SAFETY: as above.
+    let is_main =
+        mpi.functions.number("MPI_Is_thread_main", |out| unsafe { is_thread_main(out) })?;
+    match is_main {
+        0 => Err(FabricError::ThreadLevel { level }),
+        _ => Ok(Caller::One { thread: thread::current().id(), level }),
+    }
 }
 
 fn duplicate<H: Handle>(mpi: &Mpi<H>, given: H) -> Result<H, FabricError> {

@@ -1,28 +1,39 @@
 //! One precompiled loop for each operation and dtype, chosen for the CPU at hand.
 
+#[allow(unsafe_code)]
 mod ahead;
 mod arithmetic;
+#[allow(unsafe_code)]
 mod cast;
+#[allow(unsafe_code)]
 mod compare;
 #[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
 mod compare_wide;
 mod complex;
+#[allow(unsafe_code)]
 mod compress;
 mod divisor;
+#[allow(unsafe_code)]
 mod elementwise;
+#[allow(unsafe_code)]
 mod extreme;
 mod float;
 mod float16;
+#[allow(unsafe_code)]
 mod fold;
 mod fold_loops;
 mod function;
 mod function_float;
 mod function_ops;
 mod integer;
+#[allow(unsafe_code)]
 mod library;
+#[allow(unsafe_code)]
 mod loops;
 mod math;
 pub(crate) mod ops;
+#[allow(unsafe_code)]
 mod pairwise;
 mod parts;
 mod product;
@@ -30,6 +41,7 @@ mod quotient;
 mod ready;
 mod runs;
 mod signals;
+#[allow(unsafe_code)]
 pub(crate) mod status;
 mod variant;
 mod watch;

@@ -8,11 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use super::Machine;
 use super::pair::{Both, Pair};
 use super::window::{Inside, Window};
-use crate::bind::{Bound, Operand};
+use crate::bind::{Bound, Operand, Order};
 use crate::execute::Interpreter;
 use crate::kernels::status;
 use crate::slot::{self, Slot};
-use crate::space::Space;
 use crate::tiles::{SHORT_ROW, Tile};
 use crate::{Error, Raised};
 
@@ -24,7 +23,6 @@ const LONGEST: usize = 1024;
 pub(crate) struct Ahead<'a> {
     code: &'a Interpreter,
     bound: Bound<'a>,
-    space: Space,
     window: &'a Window,
     /// The same and the values that are folded, where both are one program.
     both: Option<Both<'a>>,
@@ -41,29 +39,37 @@ impl<'a> Ahead<'a> {
         target: &Operand<'a>,
         window: &'a Window,
     ) -> Result<Option<Self>, Error> {
-        let space = Bound::space(inputs, std::slice::from_ref(target));
+        let targets = std::slice::from_ref(target);
+        let bound = Bound::new(&code.program, inputs, targets, Order::Output)?;
+        let space = bound.space();
         if space.deep > 1 || space.across || space.row() < SHORT_ROW {
             return Ok(None);
         }
-        let bound = Bound::new(&code.program, inputs, std::slice::from_ref(target))?;
         let (written, raised) = (AtomicUsize::new(0), Mutex::default());
-        Ok(Some(Self { code, bound, space, window, both: None, written, raised }))
+        Ok(Some(Self { code, bound, window, both: None, written, raised }))
     }
 
-    /// The same with a program that has both outputs, what is written and the values, and its inputs
-    /// seen through the window. Who folds has claimed what is not claimed here.
-    pub fn with_both(
+    /// Adds a program that has both outputs, what is written and the values, with its inputs seen
+    /// through the window.
+    ///
+    /// # Safety
+    /// `target` is that of [`Self::new`]. Whoever folds holds readers' claims on all inputs that are
+    /// not inputs of this write, and no input is in the target's buffer.
+    pub unsafe fn with_both(
         self,
         code: &'a Interpreter,
         inputs: &[Operand<'a>],
         target: &Operand<'a>,
     ) -> Result<Self, Error> {
-        Ok(Self { both: Some(Both::new(code, inputs, target)?), ..self })
+        // SAFETY: `self.bound` holds the claims on its inputs and on the target, and lives as long;
+        // for the others the caller's promise.
+        let both = unsafe { Both::new(code, inputs, target)? };
+        Ok(Self { both: Some(both), ..self })
     }
 
     /// Was all of it written? And what the steps have signalled.
     pub fn finish(self) -> (bool, Raised) {
-        let all = self.written.into_inner() == self.space.len();
+        let all = self.written.into_inner() == self.bound.space().len();
         (all, self.raised.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -86,7 +92,7 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub fn new(ahead: &'a Ahead<'a>) -> Box<Self> {
-        let machine = Machine::new(ahead.code, &ahead.bound, &ahead.space);
+        let machine = Machine::new(ahead.code, &ahead.bound);
         let pair = ahead.both.as_ref().and_then(Pair::new);
         let values = slot::take(1).pop().unwrap_or_default();
         Box::new(Self { ahead, machine, pair, values, written: 0, done: 0..0, until: 0 })
@@ -130,7 +136,7 @@ impl<'a> Writer<'a> {
         self.count(numbers.len());
         // SAFETY: who folds some elements is the only one to do so, and they are written by none
         // but who folds them.
-        self.machine.run(unsafe { Tile::own(&self.ahead.space, numbers) });
+        self.machine.run(unsafe { Tile::own(self.ahead.bound.space(), numbers) });
     }
 }
 

@@ -1,11 +1,17 @@
 //! One thread's registers: runs a program over one tile, one operation at a time.
 
+#[allow(unsafe_code)]
 mod ahead;
 mod near;
+#[allow(unsafe_code)]
 mod over;
+#[allow(unsafe_code)]
 mod pair;
+#[allow(unsafe_code)]
 mod rows;
+#[allow(unsafe_code)]
 mod stages;
+#[allow(unsafe_code)]
 mod straight;
 mod window;
 
@@ -69,9 +75,10 @@ pub(crate) struct Machine<'a> {
     writer: Option<Box<Writer<'a>>>,
 }
 
+#[allow(unsafe_code)]
 impl<'a> Machine<'a> {
-    pub fn new(code: &'a Interpreter, bound: &'a Bound<'a>, space: &'a Space) -> Self {
-        let plan = bound.plan(code, space);
+    pub fn new(code: &'a Interpreter, bound: &'a Bound<'a>) -> Self {
+        let (space, plan) = (bound.space(), bound.plan(code));
         let slots = slot::take(plan.map_or(code.slots, |plan| plan.slots));
         let in_place: Few<_> = smallvec![None; code.program.inputs.len()];
         let blocks = if space.deep > 1 { vec![None; in_place.len()] } else { Vec::new() };
@@ -84,7 +91,7 @@ impl<'a> Machine<'a> {
             bound,
             space,
             plan,
-            straight: plan.and_then(|plan| Straight::new(code, bound, space, plan)),
+            straight: plan.and_then(|plan| Straight::new(code, bound, plan)),
             slots,
             in_place,
             blocks,
@@ -105,11 +112,10 @@ impl<'a> Machine<'a> {
     pub fn with<T>(
         code: &'a Interpreter,
         bound: &'a Bound<'a>,
-        space: &'a Space,
         own: Flags,
         work: impl FnOnce(&mut Self) -> T,
     ) -> (T, Folded) {
-        let mut machine = Self::new(code, bound, space);
+        let mut machine = Self::new(code, bound);
         let result = work(&mut machine);
         machine.settle();
         let folding = machine.between & own;
@@ -153,7 +159,7 @@ impl<'a> Machine<'a> {
 
     /// Computes these indices, or chosen ones, and gives the bytes of the first output.
     pub fn value(&mut self, indices: Range<usize>) -> &[u8] {
-        if let Some(chosen) = self.bound.chosen {
+        if let Some(chosen) = self.bound.chosen() {
             return self.chosen(chosen, indices);
         }
         if self.value_of_pairs(&indices) {
@@ -235,7 +241,7 @@ impl<'a> Machine<'a> {
         let len = extent.len();
         let is_wanted = |at: usize| wanted.is_none_or(|wanted| wanted[at]);
         for at in (0..self.in_place.len()).filter(|&at| is_wanted(at)) {
-            let lane = self.bound.input(self.space, at);
+            let lane = self.bound.input(at);
             if extent.block.len() > 1 && lane.track.is_turned() {
                 self.in_place[at] = Some(self.load_block(at, extent));
                 continue;
@@ -257,7 +263,7 @@ impl<'a> Machine<'a> {
 
     /// Brings an input's elements to its register, unless they are those that are there already.
     fn gather(&mut self, at: usize, extent: &Extent) {
-        let lane = self.bound.input(self.space, at);
+        let lane = self.bound.input(at);
         let len = extent.len();
         let in_one_row = extent.first.len == len;
         let found = in_one_row.then(|| (lane.start(extent.first).cast_const(), len));
@@ -270,7 +276,7 @@ impl<'a> Machine<'a> {
     /// Brings an input's part of a whole block to its register, unless it is there already, and
     /// says where the extent's row begins.
     fn load_block(&mut self, at: usize, extent: &Extent) -> *const u8 {
-        let lane = self.bound.input(self.space, at);
+        let lane = self.bound.input(at);
         let (len, place) = (extent.len(), (extent.block.start, extent.first.column));
         let pitch = pitch(len, lane.track.itemsize);
         let register = self.slots[at].bytes_mut(extent.block.len() * pitch);
@@ -325,7 +331,7 @@ impl<'a> Machine<'a> {
 
     /// The memory of an output in this tile, where a kernel can write it: contiguous, aligned.
     fn destination<'t>(&mut self, output: usize, tile: &'t mut Tile) -> Option<&'t mut [u8]> {
-        let lane = self.bound.output(self.space, output);
+        let lane = self.bound.output(output);
         let start = lane.in_place(tile.extent())?;
         let bytes = tile.extent().len() * lane.track.itemsize;
         self.stored[output] = true;
@@ -339,7 +345,7 @@ impl<'a> Machine<'a> {
         for (output, &source) in outputs.iter().enumerate() {
             if !std::mem::take(&mut self.stored[output]) {
                 let from = self.source(source, tile.extent().len()).as_ptr();
-                let lane = self.bound.output(self.space, output);
+                let lane = self.bound.output(output);
                 // SAFETY: only the holder of the tile is here. `from` is a register, or an
                 // input's memory where a program stores an input as it is: then both are the
                 // same view, or share no byte.

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::Machine;
-use crate::bind::{Bound, Operand};
+use crate::bind::{Bound, Operand, space_of};
 use crate::execute::Interpreter;
 use crate::share::share;
 use crate::slot::Slot;
@@ -34,25 +34,27 @@ impl Interpreter {
         inputs: &[Operand<'_>],
         output: &Operand<'_>,
     ) -> Result<Option<Raised>, Error> {
-        let mut space = Bound::space(inputs, std::slice::from_ref(output));
-        let Some(reach) = reach(&space, inputs, output) else { return Ok(None) };
-        let bound = Bound::over(&self.program, inputs, output)?;
-        let len = bound.plan(self, &space).map_or(TILE, |plan| plan.tile);
-        let parts = self.parts_of(space.len());
-        let tiles = space.tiles(len);
+        // SAFETY: nothing is written below but by `Machine::write`, which says why nobody reads the
+        // elements that it writes any more; where that can't be told, this ends before the run.
+        let mut bound = unsafe { Bound::over(&self.program, inputs, output)? };
+        let found = reach(bound.space(), inputs, output).filter(|_| !output.is_empty());
+        let Some(reach) = found else { return Ok(None) };
+        let len = bound.plan(self).map_or(TILE, |plan| plan.tile);
+        let parts = self.parts_of(bound.space().len());
+        let (bound, tiles) = bound.tiles(len);
         let places = Places { space: tiles.space(), output: inputs.len(), reach };
         if !places.is_worth(&tiles, parts) {
             return Ok(None);
         }
         let each = tiles.left().div_ceil(parts);
-        let (parts, raised) = places.parts(self, &bound, tiles.in_parts(each));
-        Ok(Some(raised.join(places.run(self, &bound, parts))))
+        let (parts, raised) = places.parts(self, bound, tiles.in_parts(each));
+        Ok(Some(raised.join(places.run(self, bound, parts))))
     }
 }
 
 /// Does an output lie so that [`Interpreter::run_over`] can be in one pass, if it is worth while?
 pub fn lies_over(inputs: &[Operand<'_>], output: &Operand<'_>) -> bool {
-    reach(&Bound::space(inputs, std::slice::from_ref(output)), inputs, output).is_some()
+    space_of(inputs, output).is_some_and(|space| reach(&space, inputs, output).is_some())
 }
 
 /// None where an input may touch what is written, and does not lie as it does.
@@ -145,7 +147,7 @@ impl<'a> Places<'a> {
             let all = parts.drain(..).map(|inside| Part { inside, edges: Vec::new() });
             return (all.collect(), Raised::default());
         }
-        let mut machine = Machine::new(code, bound, self.space);
+        let mut machine = Machine::new(code, bound);
         let parts = parts.into_iter().map(|tiles| self.part(&mut machine, tiles)).collect();
         (parts, machine.take_raised())
     }
@@ -171,7 +173,7 @@ impl<'a> Places<'a> {
     /// Runs all parts on whichever thread is free.
     fn run(&self, code: &Interpreter, bound: &Bound<'_>, parts: Vec<Part<'a>>) -> Raised {
         let run = |part| {
-            let mut machine = Machine::new(code, bound, self.space);
+            let mut machine = Machine::new(code, bound);
             self.run_part(&mut machine, part);
             machine.take_raised()
         };
@@ -203,7 +205,7 @@ impl Machine<'_> {
 
     /// Writes a tile that was computed, and gives its memory back.
     fn write(&mut self, held: Held) -> Slot {
-        let lane = self.bound.output(self.space, 0);
+        let lane = self.bound.output(0);
         let extent = held.tile.extent();
         let from = held.values.bytes(extent.len() * lane.track.itemsize).as_ptr();
         // SAFETY: only the holder of the tile writes these indices. Nobody reads them any more:

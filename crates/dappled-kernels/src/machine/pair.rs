@@ -23,19 +23,21 @@ use crate::tiles::SHORT_ROW;
 pub(super) struct Both<'a> {
     code: &'a Interpreter,
     bound: Bound<'a>,
-    space: Space,
 }
 
 impl<'a> Both<'a> {
-    /// Of memory that is claimed by others, which live as long as this does.
-    pub fn new(
+    /// Binds operands without claiming their memory.
+    ///
+    /// # Safety
+    /// As for [`Bound::claimed_by_others`].
+    pub unsafe fn new(
         code: &'a Interpreter,
         inputs: &[Operand<'a>],
         target: &Operand<'a>,
     ) -> Result<Self, Error> {
-        let bound = Bound::claimed_by_others(&code.program, inputs, target)?;
-        let space = Bound::space(inputs, std::slice::from_ref(target));
-        Ok(Self { code, bound, space })
+        // SAFETY: the caller's promise.
+        let bound = unsafe { Bound::claimed_by_others(&code.program, inputs, target)? };
+        Ok(Self { code, bound })
     }
 }
 
@@ -50,15 +52,15 @@ pub(super) struct Pair<'a> {
 impl<'a> Pair<'a> {
     /// None where there is no such loop, or an operand does not lie straight.
     pub fn new(both: &'a Both<'a>) -> Option<Self> {
-        let Both { code, bound, space } = both;
-        let plan = bound.plan(code, space)?;
+        let Both { code, bound } = both;
+        let (space, plan) = (bound.space(), bound.plan(code)?);
         let [Stage::Loop(stage)] = &plan.stages[..] else { return None };
         let made = stage.writes.iter().map(|write| write.to.slot);
         let is_pair = made.eq(plan.outputs.iter().map(|output| output.slot));
         if !is_pair || stage.writes.len() != 2 || space.deep > 1 || space.row() < SHORT_ROW {
             return None;
         }
-        let (reads, lane) = (reads(stage, code, bound, space)?, bound.output(space, 0));
+        let (reads, lane) = (reads(stage, code, bound)?, bound.output(0));
         lane.is_straight().then_some(Self { stage, space, reads, target: Line::Row(lane) })
     }
 

@@ -38,16 +38,16 @@ impl<'a> Machine<'a> {
         if !self.code.steps.is_empty() || source.slot >= self.code.program.inputs.len() {
             return None;
         }
-        self.bound.read(self.space, source.slot, indices)
+        self.bound.read(source.slot, indices)
     }
 
     /// A loop that folds rows like these, if there is one.
     pub fn together(&self, fold: Fold, rows: &Rows) -> Option<Arc<Together>> {
         let inputs = self.code.program.inputs.len();
-        if self.bound.chosen.is_some() || self.code.steps.is_empty() || rows.count < 2 {
+        if self.bound.chosen().is_some() || self.code.steps.is_empty() || rows.count < 2 {
             return None;
         }
-        let lane = |at: usize| self.bound.input(self.space, at);
+        let lane = |at: usize| self.bound.input(at);
         let repeated: Vec<bool> = (0..inputs).map(|at| lane(at).track.row_stride() == 0).collect();
         if !(0..inputs).all(|at| repeated[at] || lane(at).is_straight()) {
             return None;
@@ -80,9 +80,7 @@ impl<'a> Machine<'a> {
         before.copy_from_slice(accs);
         let operand = |stream: &Stream| match *stream {
             Stream::Accumulators => before.as_mut_ptr(),
-            Stream::Input { input, row } => {
-                self.bound.input(self.space, input).start(extents[row].first)
-            }
+            Stream::Input { input, row } => self.bound.input(input).start(extents[row].first),
             Stream::Constant(at) => self.code.program.constants[at].bytes().as_ptr().cast_mut(),
         };
         let mut operands: SmallVec<[*mut u8; 16]> = together.reads.iter().map(operand).collect();
@@ -105,7 +103,7 @@ impl<'a> Machine<'a> {
         let steady = together.steady.iter().enumerate().filter(|(_, steady)| **steady);
         whole
             && steady.into_iter().all(|(at, _)| {
-                let lane = self.bound.input(self.space, at);
+                let lane = self.bound.input(at);
                 let start = lane.start(extents[0].first);
                 extents.iter().all(|extent| lane.start(extent.first) == start)
             })

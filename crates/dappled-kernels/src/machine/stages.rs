@@ -89,7 +89,7 @@ impl<'a> Machine<'a> {
         let slot = read.from.slot;
         match slot.checked_sub(self.in_place.len()) {
             _ if !read.repeated => self.source(read.from, extent.len()).as_ptr().cast_mut(),
-            None => self.bound.input(self.space, slot).start(extent.first),
+            None => self.bound.input(slot).start(extent.first),
             Some(constant) => self.code.program.constants[constant].bytes().as_ptr().cast_mut(),
         }
     }

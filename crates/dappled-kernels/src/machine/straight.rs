@@ -9,7 +9,7 @@ use crate::execute::Interpreter;
 use crate::kernels::status;
 use crate::lane::Lane;
 use crate::plan::{LoopStage, Plan, Read, Stage, Write};
-use crate::space::{Extent, Run, Space};
+use crate::space::{Extent, Run};
 use crate::tiles::{SHORT_ROW, Tile, Tiles};
 
 /// Where a loop's operands are in every tile.
@@ -55,8 +55,7 @@ pub(super) type Operands = SmallVec<[*mut u8; 16]>;
 pub(super) fn reads<'a>(
     stage: &LoopStage,
     code: &'a Interpreter,
-    bound: &Bound<'_>,
-    space: &'a Space,
+    bound: &'a Bound<'_>,
 ) -> Option<SmallVec<[Line<'a>; 8]>> {
     let inputs = code.program.inputs.len();
     let read = |read: &Read| match read.from.slot.checked_sub(inputs) {
@@ -65,7 +64,7 @@ pub(super) fn reads<'a>(
             read.repeated.then(|| Line::One(constant.bytes().as_ptr().cast_mut()))
         }
         None => {
-            let lane = bound.input(space, read.from.slot);
+            let lane = bound.input(read.from.slot);
             (read.repeated || lane.is_straight()).then_some(Line::Row(lane))
         }
     };
@@ -73,20 +72,16 @@ pub(super) fn reads<'a>(
 }
 
 impl<'a> Straight<'a> {
-    pub fn new(
-        code: &'a Interpreter,
-        bound: &Bound<'_>,
-        space: &'a Space,
-        plan: &'a Plan,
-    ) -> Option<Self> {
+    pub fn new(code: &'a Interpreter, bound: &'a Bound<'_>, plan: &'a Plan) -> Option<Self> {
         let [Stage::Loop(stage)] = &plan.stages[..] else { return None };
+        let space = bound.space();
         if space.deep > 1 || space.row() < SHORT_ROW || stage.writes.is_empty() {
             return None;
         }
-        let reads = reads(stage, code, bound, space)?;
+        let reads = reads(stage, code, bound)?;
         let write = |write: &Write| {
             let output = write.direct.filter(|&at| bound.has_outputs() && !bound.shared[at])?;
-            let lane = bound.output(space, output);
+            let lane = bound.output(output);
             lane.is_straight().then_some(Line::Row(lane))
         };
         // An output that is an input, or is there twice, is not the loop's to write.

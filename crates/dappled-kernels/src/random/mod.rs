@@ -5,6 +5,7 @@
 //! of its own place, and its neighbours do not move.
 
 mod draw;
+#[allow(unsafe_code)]
 mod philox;
 mod ziggurat;
 

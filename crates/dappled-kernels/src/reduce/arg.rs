@@ -5,12 +5,11 @@ use std::ops::Range;
 use super::block::joined;
 use super::parts::PART;
 use super::{check_shape, shape_of, write_in_order};
-use crate::bind::{Bound, Operand};
+use crate::bind::{Bound, Operand, Order};
 use crate::kernels::{Finder, Record, Variant};
 use crate::machine::Machine;
 use crate::share::share;
 use crate::slot::Slot;
-use crate::space::Space;
 use crate::tiles::TILE;
 use crate::{DType, Error, Flags, Folded, Interpreter, Raised};
 
@@ -55,9 +54,8 @@ pub fn arg_reduce(
     let finder = Finder::new(extreme == Extreme::Greatest, dtype, Variant::chosen());
     let axes: Vec<usize> = (0..shape.len()).collect();
     write_in_order(out, &axes, inputs, false, |places| {
-        let bound = Bound::new(&code.program, inputs, &[])?;
-        let space = &Bound::space_along(inputs, &axes);
-        let search = Search { code, bound: &bound, space, finder, len, inner };
+        let bound = Bound::new(&code.program, inputs, &[], Order::C)?;
+        let search = Search { code, bound: &bound, finder, len, inner };
         Ok(search.share(places).steps)
     })
 }
@@ -80,7 +78,6 @@ pub fn arg_of(elements: &[u8], dtype: DType, extreme: Extreme) -> usize {
 struct Search<'a> {
     code: &'a Interpreter,
     bound: &'a Bound<'a>,
-    space: &'a Space,
     finder: Finder,
     len: usize,
     inner: usize,
@@ -88,7 +85,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn with_machine<T>(&self, work: impl FnOnce(&mut Machine<'a>) -> T) -> (T, Folded) {
-        Machine::with(self.code, self.bound, self.space, Flags::NONE, work)
+        Machine::with(self.code, self.bound, Flags::NONE, work)
     }
 
     /// Finds the places of all blocks.

@@ -21,6 +21,7 @@ mod parts;
 mod rows;
 mod sum;
 mod target;
+#[allow(unsafe_code)]
 mod written;
 
 pub use self::arg::{Extreme, arg_of, arg_reduce};
@@ -34,7 +35,7 @@ pub use self::written::{Write, reduce_written};
 use self::block::{Block, Work};
 use self::order::Order;
 use self::parts::Parts;
-use crate::bind::{Bound, Operand};
+use crate::bind::{self, Bound, Operand};
 use crate::kernels::{Folder, Variant};
 use crate::machine::Ahead;
 use crate::{Chosen, DType, Error, Fold, Folded, Interpreter, Scalar};
@@ -132,8 +133,10 @@ pub fn reduce_chosen(
     reduction: &Reduction<'_>,
     out: &Operand<'_>,
 ) -> Result<Folded, Error> {
-    let found: usize = shape_of(code, inputs)?.iter().product();
-    assert_eq!(found, chosen.length(), "a bit for each value");
+    let values: usize = shape_of(code, inputs)?.iter().product();
+    if values != chosen.length() {
+        return Err(Error::MaskLength { mask: chosen.length(), values });
+    }
     let shape = &[chosen.count()];
     reduce_of(code, &Values { inputs, shape, chosen: Some(chosen), ahead: None }, reduction, out)
 }
@@ -147,13 +150,18 @@ struct Values<'a> {
     ahead: Option<(&'a Ahead<'a>, &'a Operand<'a>)>,
 }
 
+#[allow(unsafe_code)]
 impl<'a> Values<'a> {
-    fn bound(&self, code: &Interpreter) -> Result<Bound<'a>, Error> {
+    fn bound(&self, code: &Interpreter, axes: &[usize]) -> Result<Bound<'a>, Error> {
+        let order = if self.chosen.is_some() { bind::Order::C } else { bind::Order::Axes(axes) };
         match self.ahead {
-            Some((ahead, target)) => {
-                Bound::after(&code.program, self.inputs, target.buffer(), ahead)
-            }
-            None => Ok(Bound::new(&code.program, self.inputs, &[])?.choosing(self.chosen)),
+            // SAFETY: `Ahead` claims the target. `reduce_written`, which alone makes such values,
+            // has checked that all that reads the array reads each element in its own place, once:
+            // a machine writes the elements that it folds, and each is one machine's.
+            Some((ahead, target)) => unsafe {
+                Bound::after(&code.program, self.inputs, target.buffer(), ahead, order)
+            },
+            None => Bound::new(&code.program, self.inputs, &[], order)?.choosing(self.chosen),
         }
     }
 }
@@ -164,7 +172,7 @@ fn reduce_of(
     reduction: &Reduction<'_>,
     out: &Operand<'_>,
 ) -> Result<Folded, Error> {
-    let &Values { inputs, shape, chosen, .. } = values;
+    let &Values { inputs, shape, .. } = values;
     let &Reduction { fold, axes, order, part_of, ref initial, continues, casts } = reduction;
     check(code, shape, reduction, out)?;
     if out.is_empty() {
@@ -185,13 +193,8 @@ fn reduce_of(
     let order = order.with_long_rows(shape, axes);
     let folder = Folder::new(fold, dtype, order.spacing, Variant::chosen());
     write_in_order(out, &order.axes, inputs, continues, |accs| {
-        let bound = values.bound(code)?;
-        let mut space = match chosen {
-            Some(_) => Bound::c_space(inputs),
-            None => Bound::space_along(inputs, &order.axes),
-        };
-        space.in_rows = order.turned;
-        let parts = Parts { code, bound: &bound, space: &space, folder };
+        let bound = values.bound(code, &order.axes)?.in_rows(order.turned);
+        let parts = Parts { code, bound: &bound, folder };
         let work = Work { parts, order: &order, fold };
         let fresh = !fill(accs);
         Ok(work.share(Block::whole(&order, fresh), accs))

@@ -6,7 +6,6 @@ use crate::bind::Bound;
 use crate::kernels::{Cuts, Folder, State};
 use crate::machine::Machine;
 use crate::share::share;
-use crate::space::Space;
 use crate::tree;
 use crate::{Folded, Interpreter};
 
@@ -22,7 +21,6 @@ const SHARES: usize = 64;
 pub(crate) struct Parts<'a> {
     pub code: &'a Interpreter,
     pub bound: &'a Bound<'a>,
-    pub space: &'a Space,
     pub folder: Folder,
 }
 
@@ -38,7 +36,7 @@ pub(crate) struct Summary {
 impl<'a> Parts<'a> {
     /// Makes values for some work that folds them.
     pub fn with_machine<T>(&self, work: impl FnOnce(&mut Machine<'a>) -> T) -> (T, Folded) {
-        Machine::with(self.code, self.bound, self.space, self.folder.signals, work)
+        Machine::with(self.code, self.bound, self.folder.signals, work)
     }
 
     /// What a node amounts to, its parts on different threads where it is large.

@@ -2,7 +2,7 @@
 
 use super::parts::{PART, Parts};
 use super::shape_of;
-use crate::bind::{Bound, Operand};
+use crate::bind::{Bound, Operand, Order};
 use crate::element::{bytes_of, typed};
 use crate::kernels::{Folder, Spacing, State, Variant};
 use crate::machine::Machine;
@@ -40,7 +40,8 @@ pub fn sum_parts<T: Summand>(
     parts_of(code, inputs, None, parts)
 }
 
-/// The same of the values that are chosen, which are one row.
+/// Sums the parts of the values that a mask chooses, which are one row; see [`sum_parts`]. There must
+/// be as many values as the mask has elements. Panics if parts reach beyond those that are chosen.
 pub fn sum_parts_chosen<T: Summand>(
     code: &Interpreter,
     inputs: &[Operand<'_>],
@@ -57,13 +58,12 @@ fn parts_of<T: Summand>(
     parts: &[Part],
 ) -> Result<(Vec<T>, Folded), Error> {
     check::<T>(code, inputs)?;
-    let bound = Bound::new(&code.program, inputs, &[])?.choosing(chosen);
-    let space = &Bound::c_space(inputs);
+    let bound = Bound::new(&code.program, inputs, &[], Order::C)?.choosing(chosen)?;
     let end = parts.iter().map(|part| part.range().end).max().unwrap_or(0);
-    let count = chosen.map_or(space.len(), Chosen::count);
+    let count = chosen.map_or(bound.space().len(), Chosen::count);
     assert!(end <= count as u64, "an index {end} of {count}");
     let folder = Folder::new(Fold::Add, T::DTYPE, Spacing::Contiguous, Variant::chosen());
-    Ok(shared(&Parts { code, bound: &bound, space, folder }, parts))
+    Ok(shared(&Parts { code, bound: &bound, folder }, parts))
 }
 
 /// On all threads where it is worth while.

@@ -71,7 +71,9 @@ pub fn reduce_written(
     let seen: Vec<Operand<'_>> =
         write.inputs.iter().map(|&input| Ok(input)).chain(others).collect::<Result<_, _>>()?;
     let ahead = match write.both {
-        Some(both) => ahead.with_both(both, &seen, &write.target)?,
+        // SAFETY: the same target. What `seen` has beside the write's inputs are inputs of the fold,
+        // which `reduce_of` claims before it folds; none is in the target's buffer.
+        Some(both) => unsafe { ahead.with_both(both, &seen, &write.target)? },
         None => ahead,
     };
     let values = Values { inputs, shape, chosen: None, ahead: Some((&ahead, &write.target)) };

@@ -9,7 +9,7 @@ use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::exclusive::exclusive;
+use super::exclusive::{exclusive, is_idle};
 use super::lending::Item;
 use super::soon::Unfinished;
 use super::{dtypes, scalars, slow};
@@ -387,7 +387,7 @@ impl NdArray {
 
 /// The element at this place of the base.
 pub fn element(py: Python<'_>, array: &Array, offset: usize) -> PyResult<Scalar> {
-    match array.ready_element(offset) {
+    match is_idle().then(|| array.ready_element(offset)).flatten() {
         Some(value) => Ok(value),
         None => exclusive(py, 1, || array.element(offset)),
     }

@@ -66,7 +66,7 @@ fn common_result<'py>(
         return Ok(None);
     }
     let request = Request { origin: Some(origin), ..op.into() };
-    let made = quickly(py, || Ok(common_later(request, own.array(), beside)))?;
+    let made = quickly(py, || Ok(common_later(request.clone(), own.array(), beside)))?;
     made.map(|array| owned(py, array)).transpose()
 }
 

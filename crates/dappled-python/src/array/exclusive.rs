@@ -1,12 +1,18 @@
 //! One at a time: arrays may be used from any Python thread.
+//!
+//! Whatever may take long holds [`LOCK`], mostly without the GIL. What is quick needs no lock while no
+//! other thread is in there without the GIL: others that would begin need the GIL first, which the
+//! quick one holds. Around a `fork` the lock is held, so that the child finds nothing half done.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use dappled::graph::GraphError;
-use dappled_kernels::{OutOfMemory, in_fresh_pool};
+use dappled::run::RunError;
+use dappled_kernels::{Error, OutOfMemory, in_fresh_pool};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -16,9 +22,15 @@ use crate::errors::Raise;
 
 static LOCK: Mutex<()> = Mutex::new(());
 
+/// How many threads have gone without the GIL to where the lock is held. Changed by threads that
+/// have the GIL.
+static DETACHED: AtomicUsize = AtomicUsize::new(0);
+
 thread_local! {
     /// Does this thread hold the lock? Freeing an object in between may run Python code.
     static HELD: Cell<bool> = const { Cell::new(false) };
+    /// The lock, from just before to just after a fork.
+    static FORKING: RefCell<Option<MutexGuard<'static, ()>>> = const { RefCell::new(None) };
 }
 
 /// Elements from which on other Python threads may run meanwhile.
@@ -36,10 +48,30 @@ pub fn exclusive<T: Send>(
     finished(py, alone(py, elements, || catch_unwind(AssertUnwindSafe(act))))
 }
 
-/// The same for what neither waits nor sends, and only looks at memory that nobody writes now: there
-/// is no need to be alone, for claims on the memory keep others out.
-pub fn quickly<T>(py: Python<'_>, act: impl FnOnce() -> Result<T, GraphError>) -> PyResult<T> {
-    finished(py, catch_unwind(AssertUnwindSafe(act)))
+/// Does something that neither waits nor sends, with the GIL; see [`exclusive`] for the rest.
+///
+/// Takes the lock only where another thread is using arrays, and then `act` may be called twice.
+pub fn quickly<T>(py: Python<'_>, act: impl Fn() -> Result<T, GraphError>) -> PyResult<T> {
+    let act = || catch_unwind(AssertUnwindSafe(&act));
+    if HELD.get() || is_idle() {
+        let done = act();
+        // Memory is claimed by a thread that has lost the GIL to this one while it held the lock.
+        if !matches!(&done, Ok(Err(error)) if is_busy(error)) || HELD.get() {
+            return finished(py, done);
+        }
+    }
+    let _guard = lock(py);
+    finished(py, marked(act))
+}
+
+/// Is no other thread using arrays? So it stays until the GIL is released.
+#[inline]
+pub fn is_idle() -> bool {
+    DETACHED.load(Ordering::Relaxed) == 0
+}
+
+fn is_busy(error: &GraphError) -> bool {
+    matches!(error, GraphError::Run(RunError::Kernel(Error::Busy)))
 }
 
 fn finished<T>(py: Python<'_>, caught: std::thread::Result<Result<T, GraphError>>) -> PyResult<T> {
@@ -68,18 +100,55 @@ fn alone<T: Send>(py: Python<'_>, elements: usize, act: impl FnOnce() -> T + Sen
     if HELD.get() {
         return act();
     }
-    if begun().is_some_and(|session| session.ways().is_forked()) {
-        return py.detach(|| in_fresh_pool(|| marked(act)));
-    }
+    let is_forked = begun().is_some_and(|session| session.ways().is_forked());
     if elements <= LARGE
-        && let Ok(_guard) = LOCK.try_lock()
+        && !is_forked
+        && let Some(_guard) = try_lock()
     {
         return marked(act);
     }
+    let _away = Away::new();
     py.detach(|| {
         let _guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-        marked(act)
+        match is_forked {
+            true => in_fresh_pool(|| marked(act)),
+            false => marked(act),
+        }
     })
+}
+
+/// The lock, for a thread that keeps the GIL: released only to wait.
+fn lock(py: Python<'_>) -> MutexGuard<'static, ()> {
+    loop {
+        if let Some(guard) = try_lock() {
+            return guard;
+        }
+        py.detach(|| drop(LOCK.lock()));
+    }
+}
+
+fn try_lock() -> Option<MutexGuard<'static, ()>> {
+    match LOCK.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// Counts a thread that is about to go without the GIL, until it has the GIL again.
+struct Away;
+
+impl Away {
+    fn new() -> Self {
+        DETACHED.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for Away {
+    fn drop(&mut self) {
+        DETACHED.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 fn marked<T>(act: impl FnOnce() -> T) -> T {
@@ -93,4 +162,35 @@ fn marked<T>(act: impl FnOnce() -> T) -> T {
     HELD.set(true);
     let _mark = Mark;
     act()
+}
+
+/// Waits until no other thread uses arrays, just before a fork.
+#[pyfunction]
+pub fn before_fork(py: Python<'_>) {
+    if !HELD.get() {
+        let guard = lock(py);
+        HELD.set(true);
+        FORKING.set(Some(guard));
+    }
+}
+
+/// Lets other threads use arrays again, just after a fork, in the parent.
+#[pyfunction]
+pub fn after_fork() {
+    // A thread that held the lock before the fork goes on holding it.
+    if FORKING.take().is_some() {
+        HELD.set(false);
+    }
+}
+
+/// Says that this process was forked: other threads, and those of the pools, are gone.
+#[pyfunction]
+pub fn set_forked() {
+    after_fork();
+    // Those that waited for the lock are not here.
+    DETACHED.store(0, Ordering::Relaxed);
+    if let Some(session) = begun() {
+        session.ways().set_forked();
+        dappled_kernels::set_forked();
+    }
 }

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::class::{NdArray, element};
 use super::conversion::MOST_AXES;
 use super::creating::fresh;
-use super::exclusive::{exclusive, quickly};
+use super::exclusive::{exclusive, is_idle, quickly};
 use super::given::{Argument, argument};
 use super::lending::lent;
 use super::origin::must_share;
@@ -211,6 +211,7 @@ impl NdArray {
         if let Some(array) = own.array()
             && let Some(offset) = place(array.view(), key)
             && let Some(value) = fitting(value, array.dtype())
+            && is_idle()
             && array.write_ready(offset, value)
         {
             return Ok(());

@@ -3,6 +3,7 @@
 //! One call across the border for each operation. What is not native is handed to the Python side
 //! ([`slow`]), where NumPy does it.
 
+#[allow(unsafe_code)]
 mod blas;
 mod by_number;
 mod call;
@@ -16,30 +17,42 @@ mod dealing;
 mod dividing;
 mod dtypes;
 mod elements;
+#[allow(unsafe_code)]
 mod elimination;
 mod exclusive;
+#[allow(unsafe_code)]
+mod exit;
 mod folding;
 mod fourier;
 mod fourier_parts;
 mod function;
 mod given;
+#[allow(unsafe_code)]
 mod indexing;
 mod items;
+#[allow(unsafe_code)]
 mod kind;
+#[allow(unsafe_code)]
 mod lending;
+#[allow(unsafe_code)]
 mod line;
 mod listing;
 mod operators;
+#[allow(unsafe_code)]
 mod origin;
 mod placement;
+#[allow(unsafe_code)]
 mod positive;
 mod product;
 mod random;
+#[allow(unsafe_code)]
 mod ranks;
 mod reducing;
+#[allow(unsafe_code)]
 mod scalars;
 mod session;
 mod shapes;
+#[allow(unsafe_code)]
 mod sites;
 mod slow;
 mod small;
@@ -47,6 +60,7 @@ mod soon;
 mod sorting;
 mod taking;
 mod ufunc;
+#[allow(unsafe_code)]
 mod variable;
 mod viewing;
 
@@ -80,7 +94,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ranks::node_rank, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::fabric_name, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::comm_stats, module)?)?;
-    module.add_function(wrap_pyfunction!(ranks::set_forked, module)?)?;
+    module.add_function(wrap_pyfunction!(exclusive::set_forked, module)?)?;
+    module.add_function(wrap_pyfunction!(exclusive::before_fork, module)?)?;
+    module.add_function(wrap_pyfunction!(exclusive::after_fork, module)?)?;
+    module.add_function(wrap_pyfunction!(exit::set_exiting, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::ranks, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::rank, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::gather, module)?)?;

@@ -157,14 +157,6 @@ pub fn set_local(py: Python<'_>, local: bool) -> PyResult<()> {
     Ok(())
 }
 
-/// This process was forked from a rank, and is none itself.
-#[pyfunction]
-pub fn set_forked() {
-    if let Some(session) = begun() {
-        session.ways().set_forked();
-    }
-}
-
 /// Tells the other ranks that nothing more will come; the last thing that is done. MPI itself is
 /// ended when Python is: others may use it until then.
 #[pyfunction]

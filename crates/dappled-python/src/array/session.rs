@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::exclusive::exclusive;
+use super::exit::hang_at_exit;
 use super::line::{running_line, running_thread};
 use crate::errors::Raise;
 
@@ -17,6 +18,7 @@ static SESSION: OnceLock<Session> = OnceLock::new();
 
 /// The session; the first call looks for other ranks.
 pub fn session(py: Python<'_>) -> PyResult<&'static Session> {
+    hang_at_exit();
     match SESSION.get() {
         Some(session) => Ok(session),
         None => begin(py, None),

@@ -4,8 +4,11 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
 
+use super::exit::hang_at_exit;
+
 /// A function of `dappled._slow`.
 pub fn function<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    hang_at_exit();
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let import = || -> PyResult<Py<PyModule>> { Ok(py.import("dappled._slow")?.unbind()) };
     MODULE.get_or_try_init(py, import)?.bind(py).getattr(name)

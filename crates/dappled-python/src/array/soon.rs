@@ -37,8 +37,12 @@ impl Unfinished {
 
     /// The array, as somebody needs it.
     pub fn array(&self) -> &Array {
-        let computed = || self.soon.computed(origin).expect("memory that nobody writes");
-        self.array.get_or_init(computed)
+        if let Some(array) = self.array.get() {
+            return array;
+        }
+        // Computed before it is set: another thread that waits for this one could have the GIL.
+        let computed = Python::attach(|py| quickly(py, || self.soon.computed(origin)));
+        self.array.get_or_init(|| computed.expect("an operation that is known to be native"))
     }
 
     /// What was put together, if it is no array yet.

@@ -304,6 +304,7 @@ impl Session {
         say: impl FnOnce() -> String,
     ) -> Result<Tag, GraphError> {
         self.0.ways.check(kind, self.fabric().size())?;
+        self.fabric().check_thread().map_err(RunError::from)?;
         let hash = hashed((kind, what));
         let Ok(said) = self.known().said.get(&hash, || Ok::<_, Infallible>(say().into()));
         Ok(self.fabric().note(hash, Place::new(&self.0.ways.place(kind, &said))))
