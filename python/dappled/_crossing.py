@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy
@@ -52,7 +52,7 @@ def proxy_of(kind: Any) -> type[Proxy] | None:
 class Crossing:
     """What one call has handed over."""
 
-    __slots__ = ("_function", "_lends", "_ours", "_theirs", "_writeable", "_written")
+    __slots__ = ("_function", "_lends", "_ours", "_targets", "_theirs", "_writeable", "_written")
 
     def __init__(self, function: str, writeable: bool = False, lends: bool = False) -> None:
         self._function = function
@@ -61,24 +61,44 @@ class Crossing:
         self._theirs: dict[int, Any] = {}  # by the id of our array
         self._ours: dict[int, tuple[Any, Any]] = {}  # by the id of theirs, which is kept alive
         self._written: list[Any] = []
+        self._targets: list[Any] = []  # what NumPy writes into, as it sees it
 
     def over(self, value: Any, written: bool = False) -> Any:
-        """A value as NumPy takes it; one that NumPy writes into is written back at the end."""
+        """A value as NumPy takes it; one that NumPy writes into is written back at the end.
+
+        Values that are written are handed over first. What comes after them is copied where it
+        may share memory with them: every source is read before anything is written.
+        """
         if isinstance(value, ndarray):
             return self._array_over(value, written)
+        if isinstance(value, numpy.ndarray):
+            return self._array_of_theirs(value, written)
         kind = type(value)
         if kind is list or isinstance(value, tuple):
             return self._sequence_over(value, written)
         if kind is dict:
             return {key: self.over(item, written) for key, item in value.items()}
         if isinstance(value, Proxy):
-            return self._pair(value, value._numpy)
+            return self._disjoint(self._pair(value, value._numpy))
         if isinstance(value, _FUNCTIONS):
             return self._callback(value)
         if issubclass(kind, type):
             return _class_over(value)
         made = as_ours(value, is_only_made)
         return value if made is value else self._array_over(made, False)
+
+    def all_over(
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        written: Collection[Any],
+        targets_first: bool = True,
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments of a call, of which some are written, by their places or names."""
+        named: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        order = sorted(named, key=lambda key: (key in written) != targets_first)
+        made = {key: self.over(named[key], key in written) for key in order}
+        return [made[place] for place in range(len(args))], {name: made[name] for name in kwargs}
 
     def back(self, value: Any, holders: int = _HOLDERS) -> Any:
         """A value of NumPy's as ours; an array that nobody else holds is ours alone."""
@@ -108,7 +128,7 @@ class Crossing:
 
     def _array_over(self, array: Any, written: bool) -> Any:
         if id(array) in self._theirs and not written:
-            return self._theirs[id(array)]
+            return self._disjoint(self._theirs[id(array)])
         if gathered := is_gathered(array):
             together(self._function)
             if array.size > 1:  # one element is sent like any other
@@ -119,7 +139,22 @@ class Crossing:
             theirs = _to_be_written(theirs, array, gathered)
         elif gathered and self._lends:
             theirs = lent(array, theirs)
-        return self._pair(array, theirs)
+        if written:
+            self._targets.append(theirs)
+            return self._pair(array, theirs)
+        return self._disjoint(self._pair(array, theirs))
+
+    def _array_of_theirs(self, array: Any, written: bool) -> Any:
+        if written:
+            self._targets.append(array)
+            return array
+        return self._disjoint(array)
+
+    def _disjoint(self, theirs: Any) -> Any:
+        """An array of NumPy's that is read, copied if it may share memory with a target."""
+        for target in self._targets:
+            theirs = core.disjoint(target, theirs)
+        return theirs
 
     def _array_back(self, value: Any, alone: bool) -> Any:
         made = wrapped(value, alone)

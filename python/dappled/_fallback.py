@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -45,9 +44,9 @@ def gathered(function: Function, module: str = "dappled") -> Function:
 
     def crossed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         crossing = Crossing(label, crosses.views)
-        over = crosses.args(crossing, args)
+        over, named = crosses.over(crossing, args, kwargs)
         act = functools.partial(by_first, called_by_user) if is_shared(args) else called_by_user
-        result = act(function, *over, **crosses.kwargs(crossing, kwargs))
+        result = act(function, *over, **named)
         crossing.write_back()
         return crossing.back(result)
 
@@ -119,13 +118,16 @@ def shadow(value: Any) -> Any:
     return value
 
 
+_OVERWRITES = "overwrite_input"
+
+
 class _Crossings:
     """How a function's arguments cross: which of them it writes into, by place and by name."""
 
     def __init__(self, function: Function) -> None:
         self.views = function.__name__ in VIEWS
         self._function = function
-        self._written = {"out", *WRITTEN.get(function.__name__, ())}
+        self._written: set[Any] = {"out", *WRITTEN.get(function.__name__, ())}
 
     @functools.cached_property
     def _parameters(self) -> list[str]:
@@ -134,19 +136,21 @@ class _Crossings:
         except ValueError:  # a function in C that does not tell
             return []
 
-    def args(self, crossing: Crossing, args: tuple[Any, ...]) -> list[Any]:
-        named = itertools.zip_longest(args, self._parameters[: len(args)])
-        return [self._over(crossing, value, name) for value, name in named]
-
-    def kwargs(self, crossing: Crossing, kwargs: dict[str, Any]) -> dict[str, Any]:
-        return {name: self._over(crossing, value, name) for name, value in kwargs.items()}
+    def over(
+        self, crossing: Crossing, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments as NumPy takes them."""
+        places = {name: place for place, name in enumerate(self._parameters[: len(args)])}
+        written = self._written | {places[name] for name in self._written if name in places}
+        # Leave to write what is lent to be read.
+        if _OVERWRITES in kwargs:
+            kwargs = {**kwargs, _OVERWRITES: False}
+        elif _OVERWRITES in places:
+            at = places[_OVERWRITES]
+            args = (*args[:at], False, *args[at + 1 :])
+        return crossing.all_over(args, kwargs, written)
 
     def written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The arguments that are written."""
         named = [*zip(self._parameters, args, strict=False), *kwargs.items()]
         return [value for name, value in named if name in self._written]
-
-    def _over(self, crossing: Crossing, value: Any, name: str | None) -> Any:
-        if name == "overwrite_input":  # leave to write what is lent to be read
-            return False
-        return crossing.over(value, name in self._written)

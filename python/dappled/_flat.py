@@ -212,7 +212,8 @@ class flatiter(Proxy):  # the name is NumPy's
         if are_kept([self.base]):
             shadow(self.base).flat[shadow(key)] = shadow(value)
         crossing = Crossing("flatiter.__setitem__")
-        crossing.over(self.base, written=True).flat[crossing.over(key)] = crossing.over(value)
+        target = crossing.over(self.base, written=True).flat
+        target[crossing.over(key)] = crossing.over(value)
         crossing.write_back()
 
     def __array__(self, dtype: Any = None, /, *, copy: bool | None = None) -> Any:
@@ -237,7 +238,8 @@ def _assign(array: Any, value: Any) -> None:
     if are_kept([array]):
         shadow(array).flat = shadow(value)
     crossing = Crossing("ndarray.flat")
-    crossing.over(array, written=True).flat = crossing.over(value)
+    target = crossing.over(array, written=True)
+    target.flat = crossing.over(value)
     crossing.write_back()
 
 

@@ -15,6 +15,7 @@ from dappled._fallback import shadow
 from dappled._native import native
 from dappled._order import joined_order, turned
 from dappled._piecewise import in_pieces
+from dappled._views import may_share_memory
 
 
 @native(numpy.concatenate)
@@ -32,6 +33,8 @@ def concatenate(
     made = out if out is not None else _room(joined, shape, dtype)
     if not _fits(joined, made, shape, casting):
         return NotImplemented
+    if out is not None:  # all of them are read before the first is written
+        joined = [one.copy() if may_share_memory(out, one) else one for one in joined]
     return _assigned(made, joined, range(len(shape))[axis])
 
 

@@ -70,9 +70,10 @@ def setitem(array: Any, key: Any, value: Any) -> Any:
         return NotImplemented
     given = _values(value, array.dtype, key.shape)
     target = None if given is None else as_bytes(core.unwrap(array, writeable=True))
-    if target is None or numpy.may_share_memory(target, given):
+    if target is None:
         return NotImplemented
-    numbers = plain(key).astype(numpy.int64, copy=False)
+    given = core.disjoint(target, given)
+    numbers = core.disjoint(target, plain(key).astype(numpy.int64, copy=False))
     wrong = core.put_items(target, numbers, given.view(target.dtype))
     return None if wrong is None else NotImplemented
 

@@ -218,9 +218,10 @@ def method(
         if found is not NotImplemented:
             return found
     crossing = Crossing(f"ndarray.{name}", writeable=True)
-    over = {key: crossing.over(value) for key, value in (kwargs or {}).items()}
-    theirs = getattr(crossing.over(array), name)
-    return crossing.back(called_by_user(theirs, *crossing.over(args), **over))
+    (theirs, *over), named = crossing.all_over((array, *args), kwargs or {}, {"out"})
+    result = called_by_user(getattr(theirs, name), *over, **named)
+    crossing.write_back()
+    return crossing.back(result)
 
 
 def reduction(array: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
@@ -260,7 +261,7 @@ def set_attribute(array: Any, name: str, value: Any) -> None:
     """`a.real = …` or `a.imag = …`: NumPy makes an array of a number, which is then cast."""
     if array._held is not None:
         crossing = Crossing(f"ndarray.{name}")
-        setattr(array._held, name, crossing.over(value))
+        setattr(crossing.over(array, written=True), name, crossing.over(value))
     elif name == "imag" and array.dtype.kind != "c":
         raise TypeError("array does not have imaginary part to set")
     else:

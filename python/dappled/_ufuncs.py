@@ -162,8 +162,9 @@ def called(function: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, 
     if core.ranks() > 1 and are_kept((*placed, *_outs(kwargs))):
         called_by_user(getattr(function, method), *shadow(args), **shadow(kwargs))
     crossing = Crossing(function.__name__)
-    over = [crossing.over(value, place in written) for place, value in enumerate(args)]
-    named = {name: crossing.over(value, name == "out") for name, value in kwargs.items()}
+    # In a plain call NumPy itself copies what overlaps, where it has to.
+    copies = method != "__call__" or "where" in kwargs
+    over, named = crossing.all_over(args, kwargs, {"out", *written}, targets_first=copies)
     result = called_by_user(getattr(function, method), *over, **named)
     crossing.write_back()
     return crossing.back(result)

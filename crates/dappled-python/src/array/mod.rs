@@ -14,6 +14,7 @@ mod conversion;
 mod copies;
 mod creating;
 mod dealing;
+mod disjoint;
 mod dividing;
 mod dtypes;
 mod elements;
@@ -78,6 +79,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(conversion::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::unwrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::scatter, module)?)?;
+    module.add_function(wrap_pyfunction!(disjoint::disjoint, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::full, module)?)?;
     module.add_function(wrap_pyfunction!(listing::listed, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::unwritten, module)?)?;

@@ -15,6 +15,7 @@ use pyo3::types::{PyBytes, PyDict, PyEllipsis, PyList, PySlice, PyString, PyTupl
 use super::call::{Call, is_plain};
 use super::class::NdArray;
 use super::conversion::wrap;
+use super::disjoint::disjoint;
 use super::given::is_generic;
 use super::lending::lent;
 use super::session::session;
@@ -112,13 +113,25 @@ pub fn by_numpy<'py>(small: Small, call: &Call<'_, 'py>, numpy: &Bound<'py, PyAn
     let Some(args) = given.map(Result::transpose).collect::<Option<PyResult<Vec<_>>>>() else {
         return Ok(None);
     };
-    let args = args?;
+    let mut args = args?;
+    if small == Small::Written
+        && let Some((target, others)) = args.split_first_mut()
+    {
+        for other in others {
+            *other = disjoint(target, other.clone())?;
+        }
+    }
     if goes_round(call, numpy)? {
         return Ok(None);
     }
     let kwargs = call.kwargs.map(|_| PyDict::new(py));
     for (name, value) in call.kwargs.into_iter().flatten() {
-        let Some(value) = handed(&value, few, DEPTH)? else { return Ok(None) };
+        let Some(mut value) = handed(&value, few, DEPTH)? else { return Ok(None) };
+        if small == Small::Written
+            && let Some(target) = args.first()
+        {
+            value = disjoint(target, value)?;
+        }
         kwargs.as_ref().map_or(Ok(()), |kwargs| kwargs.set_item(name, value))?;
     }
     taken_if_made(py, numpy.call(PyTuple::new(py, args)?, kwargs.as_ref()))
@@ -185,7 +198,9 @@ pub fn set_item<'py>(
     let small = to_write(own, few);
     let handed = (handed(key, few, DEPTH)?, handed(value, few, DEPTH)?);
     let (Some(array), (Some(key), Some(value))) = (small, handed) else { return Ok(false) };
-    Ok(unless_refused(py, lent(py, array, None, true)?.set_item(key, value))?.is_some())
+    let target = lent(py, array, None, true)?;
+    let (key, value) = (disjoint(&target, key)?, disjoint(&target, value)?);
+    Ok(unless_refused(py, target.set_item(key, value))?.is_some())
 }
 
 /// An array that NumPy may write, if we may.
