@@ -76,6 +76,7 @@ def pytest_runtest_protocol(item, nextitem):
         report = item.config.hook.pytest_report_from_serializable(config=item.config, data=data)
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    item.session._setupstate.teardown_exact(nextitem)  # of earlier tests, as the module is left
     return True
 
 
