@@ -59,6 +59,7 @@ mod slow;
 mod small;
 mod soon;
 mod sorting;
+mod swaps;
 mod taking;
 mod ufunc;
 #[allow(unsafe_code)]
