@@ -12,6 +12,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple, PyType};
 
+use super::lending::address;
+
 /// The value, with every array in it copied that may share memory with the target.
 ///
 /// Both are NumPy's. Arrays are found in lists and tuples, and behind `a.flat`.
@@ -61,8 +63,7 @@ fn extent(array: &Bound<'_, PyUntypedArray>) -> Option<Range<usize>> {
     if array.is_empty() {
         return None;
     }
-    // SAFETY: the data pointer of a live NumPy array.
-    let start = unsafe { (*array.as_array_ptr()).fields.data }.addr();
+    let start = address(array);
     let (mut first, mut last) = (start, start);
     for (&length, &stride) in array.shape().iter().zip(array.strides()) {
         let reach = stride.unsigned_abs() * (length - 1);

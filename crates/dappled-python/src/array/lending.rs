@@ -208,3 +208,9 @@ impl NdArray {
         }
     }
 }
+
+/// The address of a NumPy array's first element, for comparisons.
+pub fn address(array: &Bound<'_, PyUntypedArray>) -> usize {
+    // SAFETY: the array is alive; the pointer is not followed.
+    unsafe { (*array.as_array_ptr()).fields.data }.addr()
+}

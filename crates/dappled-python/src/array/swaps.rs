@@ -10,12 +10,13 @@ use std::collections::HashMap;
 use std::ffi::c_int;
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyInt};
-use pyo3::{ffi, intern};
 
 use super::class::{NdArray, Value};
+use super::lending::address;
 use super::sites::instruction;
 
 /// Number of instructions that are remembered.
@@ -69,7 +70,7 @@ pub fn assignment(
 ) -> PyResult<Assignment> {
     let py = array.py();
     // Compiled code alone holds the row. (In Python it is a variable, or on the stack alone: see `stores`.)
-    if !key.is_exact_instance_of::<PyInt>() || references(value) > 1 {
+    if !key.is_exact_instance_of::<PyInt>() || value.get_refcnt() > 1 {
         return Ok(Assignment::Plain);
     }
     let Some((length, source)) = row(array.get(), value)? else { return Ok(Assignment::Plain) };
@@ -103,8 +104,8 @@ fn row(array: &NdArray, value: &Bound<'_, PyAny>) -> PyResult<Option<(isize, isi
         (Value::Held(array), Value::Held(row)) => {
             let array = array.bind(py).cast::<PyUntypedArray>()?;
             let row = row.bind(py).cast::<PyUntypedArray>()?;
-            let whole = (address(array), array.shape(), array.strides());
-            index(whole, (address(row), row.shape(), row.strides()))
+            let whole = (address(array) as isize, array.shape(), array.strides());
+            index(whole, (address(row) as isize, row.shape(), row.strides()))
         }
         _ => match (array.memory(), row.get().memory()) {
             (Some((array, _)), Some((row, _))) if array.shares(row) => {
@@ -128,13 +129,8 @@ fn structure(array: &NdArray, value: &Bound<'_, PyAny>) -> PyResult<Option<(isiz
     }
     let data = value.getattr(intern!(py, "__array_interface__"))?.get_item("data")?;
     let array = array.bind(py).cast::<PyUntypedArray>()?;
-    let whole = (address(array), array.shape(), array.strides());
+    let whole = (address(array) as isize, array.shape(), array.strides());
     Ok(index(whole, (data.get_item(0)?.extract::<usize>()? as isize, &[], &[])))
-}
-
-fn address(array: &Bound<'_, PyUntypedArray>) -> isize {
-    // SAFETY: the array is alive; the address is only compared.
-    unsafe { (*array.as_array_ptr()).fields.data as isize }
 }
 
 /// Where a row begins, its shape and its strides.
@@ -173,9 +169,4 @@ fn stores(code: &Bound<'_, PyAny>, at: c_int) -> PyResult<bool> {
     });
     drop(gone);
     Ok(found)
-}
-
-fn references(object: &Bound<'_, PyAny>) -> ffi::Py_ssize_t {
-    // SAFETY: the object is alive.
-    unsafe { ffi::Py_REFCNT(object.as_ptr()) }
 }
