@@ -161,3 +161,9 @@ fn frames(py: Python<'_>) -> Option<InstructionOf> {
     let find = || unsafe { Library::this().get(b"PyFrame_GetLasti\0").ok().map(|found| *found) };
     *FOUND.get_or_init(py, find)
 }
+
+/// The number of references to an object.
+pub fn references(object: &Bound<'_, PyAny>) -> ffi::Py_ssize_t {
+    // SAFETY: the object is alive.
+    unsafe { ffi::Py_REFCNT(object.as_ptr()) }
+}

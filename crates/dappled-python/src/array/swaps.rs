@@ -17,7 +17,7 @@ use pyo3::types::{PyBytes, PyInt};
 
 use super::class::{NdArray, Value};
 use super::lending::address;
-use super::sites::instruction;
+use super::sites::{instruction, references};
 
 /// Number of instructions that are remembered.
 const MOST: usize = 4096;
@@ -70,7 +70,7 @@ pub fn assignment(
 ) -> PyResult<Assignment> {
     let py = array.py();
     // Compiled code alone holds the row. (In Python it is a variable, or on the stack alone: see `stores`.)
-    if !key.is_exact_instance_of::<PyInt>() || value.get_refcnt() > 1 {
+    if !key.is_exact_instance_of::<PyInt>() || references(value) > 1 {
         return Ok(Assignment::Plain);
     }
     let Some((length, source)) = row(array.get(), value)? else { return Ok(Assignment::Plain) };
