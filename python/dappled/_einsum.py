@@ -41,6 +41,9 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if len(labels) != len(arrays) or any(map(_is_short, arrays, labels)):
         numpy.einsum(*shadow(operands))  # which NumPy refuses
         return NotImplemented
+    if not by_lists and "..." in operands[0].partition("->")[0]:
+        # NumPy refuses a result without the axes of an ellipsis, and its parser does not.
+        numpy.einsum(operands[0], *(few(array, 1) for array in arrays))
     sizes: dict[str, int] = {}
     written, seen_in = f"{subscripts}->{result}", arrays
     for label, size in (pair for one in zip(labels, arrays, strict=True) for pair in _pairs(*one)):

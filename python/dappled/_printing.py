@@ -18,7 +18,23 @@ def _repr(self: Any) -> str:
         return _own_part(self)
     shown, settings = _shown(self)
     with settings:
-        return repr(shown).replace(f"shape={shown.shape}", f"shape={self.shape}")
+        text = repr(shown)
+        return text if shown.shape == self.shape else _with_shape(text, shown.shape, self.shape)
+
+
+def _with_shape(text: str, shown: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """What is printed of the corners of an array, with the shape of the array in its place.
+
+    The shape is on a line of its own if it does not fit on the last one, as NumPy decides.
+    """
+    body, found, dtype = text.rpartition(f"shape={shown}")
+    if not found:
+        return text
+    body, extras = body.rstrip(), f"shape={shape}{dtype}"
+    width = len(body) - (body.rfind("\n") + 1) + len(extras) + 1
+    indent = "\n" + " " * (text.index("(") + 1)
+    is_long = width > numpy.get_printoptions()["linewidth"]
+    return body + (indent if is_long else " ") + extras
 
 
 def _str(self: Any) -> str:
@@ -54,7 +70,8 @@ def _shown(array: Any) -> tuple[Any, Any]:
     """What NumPy shall print, and the settings under which that looks like the whole array."""
     options: dict[str, Any] = {**numpy.get_printoptions()}
     edge = options["edgeitems"]
-    if not is_gathered(array) or array.size <= options["threshold"]:
+    # Without edges NumPy looks at all elements, and shows the last one.
+    if not is_gathered(array) or array.size <= options["threshold"] or not edge:
         return core.unwrap(array), contextlib.nullcontext()
     kept = {name: options[name] for name in _FORGOTTEN if name in options}
     return core.unwrap(_corners(array, edge)), numpy.printoptions(threshold=0, **kept)

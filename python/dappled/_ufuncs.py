@@ -35,7 +35,9 @@ def call(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> An
     given, named = _without_none(ufunc, args, kwargs or {})
     if given is not args or (kwargs and named is not kwargs):
         return ufunc(*given, **named)
-    result = _into(ufunc, args, kwargs) if kwargs else NotImplemented
+    result = _into_nothing(ufunc, args, kwargs) if kwargs else NotImplemented
+    if result is NotImplemented and kwargs:
+        result = _into(ufunc, args, kwargs)
     if result is NotImplemented:
         return called(ufunc._numpy, "__call__", args, kwargs or {})
     return result
@@ -66,6 +68,32 @@ def _without_none(
 
 # Of which NumPy warns that an `out` should have its name.
 _NAMED = ("maximum", "minimum")
+
+
+def _into_nothing(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`ufunc(…, out=array)` into arrays without elements: NumPy checks it, and nothing is computed.
+
+    An argument may have elements all the same, as one that is repeated no times.
+    """
+    given = kwargs.get("out")
+    out: tuple[Any, ...] = given if isinstance(given, tuple) else (given,)
+    arrays = (core.ndarray, numpy.ndarray)
+    known = (bool, int, float, complex, numpy.generic, list, *arrays)
+    where = kwargs.get("where", True)
+    if (
+        not all(isinstance(one, core.ndarray) and not one.size and one._writeable for one in out)
+        or not all(type(one) in arrays or isinstance(one, known[:-2]) for one in (*args, where))
+        or (len(args), len(out)) != (ufunc.nin, ufunc.nout)
+        or ufunc.signature is not None
+    ):
+        return NotImplemented
+    taken = [numpy.asarray(one) if isinstance(one, list) else one for one in (*args, where)]
+    if not all(_has_room(one, tuple(taken)) for one in out):
+        return NotImplemented
+    empty = [numpy.empty(0, one.dtype) if type(one) in arrays else one for one in taken]
+    into = tuple(numpy.empty(0, one.dtype) for one in out)
+    called_by_user(ufunc._numpy, *empty[:-1], **{**kwargs, "out": into, "where": empty[-1]})
+    return given if len(out) > 1 else out[0]
 
 
 def _into(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -172,3 +172,39 @@ def test_scans_of_empty_reversed_views():
             statements = f"found = np.{scan}({view}, axis={axis})"
             mine, theirs = (run(library, statements, names) for library in (np, numpy))
             same(mine["found"], theirs["found"])
+
+
+# What is printed.
+
+SHAPES = [(20000,), (1001,), (2, 1000), (12, 11, 13), (0, 3), (7,)]
+DTYPES = ["f8", "i1", "?", "c16", "M8[s]", "U5", [("x", "f8"), ("y", "i4")]]
+PRINTED = [
+    {},
+    {"linewidth": 60},
+    {"linewidth": 77},
+    {"edgeitems": 1},
+    {"edgeitems": 5, "threshold": 100},
+    {"precision": 3, "suppress": True},
+    {"legacy": "1.13"},
+]
+
+
+@pytest.mark.ranks(1, 3)
+@pytest.mark.filterwarnings("ignore::dappled.FallbackWarning")
+def test_text_is_numpys():
+    for shape, dtype in itertools.product(SHAPES, DTYPES):
+        values = numpy.arange(numpy.prod(shape))
+        values = (values / 7 - 3 if dtype in ("f8", "c16") else values % 100).astype(dtype)
+        theirs = values.reshape(shape)
+        mine = np.array(theirs)
+        for options in [*PRINTED, *[{"edgeitems": 0, "threshold": 5}] * (theirs.size < 10)]:
+            with numpy.printoptions(**options):
+                assert repr(mine) == repr(theirs), (shape, dtype, options)
+                assert str(mine) == str(theirs), (shape, dtype, options)
+
+
+@pytest.mark.ranks(1, 3)
+def test_einsum_refuses_a_result_without_the_ellipsis():
+    for library in (np, numpy):
+        with pytest.raises(ValueError, match="ellipsis"):
+            library.einsum("i...->i", library.ones((3, 4)))
