@@ -186,7 +186,7 @@ def empty_like(
     if not isinstance(prototype, ndarray) or _is_away(device):
         return NotImplemented
     kind = prototype.dtype if dtype is None else numpy.dtype(dtype)
-    sizes = prototype.shape if shape is None else _sizes(shape)
+    sizes, order = prototype.shape if shape is None else _sizes(shape), order or "K"
     if sizes is None or not is_made(kind) or order not in _ORDER_LIKE:
         return NotImplemented
     axes = memory_order(prototype, len(sizes), order)

@@ -38,6 +38,10 @@ class Proxy:
     _numpy: Any
     _kind: type
 
+    def _hold(self, value: Any) -> None:
+        """Takes the object of NumPy's that this one stands for."""
+        object.__setattr__(self, "_numpy", value)
+
 
 @functools.cache
 def proxy_of(kind: Any) -> type[Proxy] | None:
@@ -201,8 +205,8 @@ def _is_held(value: Any) -> bool:
 
 def around(kind: type[Proxy], value: Any) -> Proxy:
     """An object of NumPy's in a proxy."""
-    made = object.__new__(kind)
-    object.__setattr__(made, "_numpy", value)
+    made = kind.__new__(kind)
+    made._hold(value)
     return made
 
 

@@ -17,7 +17,8 @@ import numpy
 
 from dappled._array import core, into, is_moved
 from dappled._crossing import Proxy
-from dappled._fallback import dressed, gathered
+from dappled._fallback import dressed, gathered, numpys
+from dappled._foreign import is_for_library
 from dappled._parameters import many
 from dappled._piecewise import in_pieces
 from dappled._shuffling import ORDERING, ordering
@@ -49,18 +50,31 @@ def draws(function: Any) -> bool:
 
 def drawing(function: Function, module: str) -> Function:
     """Our function in the place of one that draws."""
-    otherwise = gathered(function, module)
+    otherwise, library = gathered(function, module), numpys(function)
     name, parameters = function.__name__, _parameters(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         found = NotImplemented
+        if core.ranks() == 1 and _are_numbers(args, kwargs):
+            made = function(args[0]._numpy, *args[1:], **kwargs)
+            return made if type(made) is not numpy.ndarray or is_for_library() else _ours(made)
+        if args and isinstance(args[0], Proxy) and is_for_library():
+            return library(*args, **kwargs)
         if core.ranks() > 1:
             found = _drawn(_Draw(function, name, parameters, args, kwargs))
-        elif _are_numbers(args, kwargs):
-            return _ours(function(args[0]._numpy, *args[1:], **kwargs))
         return otherwise(*args, **kwargs) if found is NotImplemented else found
 
     return dressed(call, function, module, PIECEWISE)
+
+
+def _by_generator(function: Function, otherwise: Function, module: str) -> Function:
+    """A method of a generator, which gives NumPy's arrays to libraries and ours to the program."""
+    library = numpys(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (library if is_for_library() else otherwise)(*args, **kwargs)
+
+    return dressed(call, otherwise, module)
 
 
 def _are_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -70,7 +84,7 @@ def _are_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def _ours(made: Any) -> Any:
-    return core.wrap(made, True) if type(made) is numpy.ndarray else made
+    return core.wrap(made, True)
 
 
 def of_random(function: Function, module: str) -> Function:
@@ -78,8 +92,13 @@ def of_random(function: Function, module: str) -> Function:
     if function.__name__ in _ALIASES:
         alias = drawing(getattr(numpy.random, _ALIASES[function.__name__]), module)
         return dressed(lambda *args, **kwargs: alias(*args, **kwargs), function, module, PIECEWISE)
+    ordered = function.__name__ in ORDERING
     made = (drawing if draws(function) else gathered)(function, module)
-    return ordering(function, made, module) if function.__name__ in ORDERING else made
+    if draws(function) and not ordered:
+        return made
+    made = ordering(function, made, module) if ordered else made
+    is_method = not isinstance(getattr(function, "__self__", None), numpy.random.RandomState)
+    return _by_generator(function, made, module) if is_method else made
 
 
 def _parameters(function: Any) -> list[str]:

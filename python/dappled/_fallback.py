@@ -54,6 +54,23 @@ def gathered(function: Function, module: str = "dappled") -> Function:
     return dressed(call, function, module, GATHERED)
 
 
+def numpys(function: Function) -> Function:
+    """NumPy's function on NumPy's arrays, for libraries: only an `out` of ours is returned as ours.
+
+    On several ranks each computes all of it.
+    """
+    label = f"numpy.{function.__name__}"
+    crosses = _Crossings(function)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        crossing = Crossing(label, writeable=True)
+        result = function(*crosses.args(crossing, args), **crosses.kwargs(crossing, kwargs))
+        crossing.write_back()
+        return kwargs["out"] if isinstance(kwargs.get("out"), ndarray) else result
+
+    return call
+
+
 def are_kept(written: Iterable[Any]) -> bool:
     """Whether one of those that are to be written is in pieces, and may only be read. NumPy refuses
     that whatever the values, so that it is asked with shadows, before anything is gathered.

@@ -88,7 +88,7 @@ def asks(kind: Any) -> bool:
 
 
 # Libraries that go on in compiled code, where an array must be NumPy's.
-_COMPILED = {"matplotlib", "pandas", "scipy", "skimage", "sklearn", "statsmodels"}
+_COMPILED = {"matplotlib", "networkx", "pandas", "scipy", "skimage", "sklearn", "statsmodels"}
 _ON_THE_WAY = ("dappled", "numpy")
 
 

@@ -35,7 +35,7 @@ def piecewise(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     out, where = kwargs.get("out"), kwargs.get("where", True)
     out = out[0] if type(out) is tuple and len(out) == 1 else out
     named = {key: kwargs[key] for key in kwargs if key not in ("order", "out", "where")}
-    order = kwargs.get("order", "K")
+    order = kwargs.get("order") or "K"
     plain = named.keys() <= _PLAIN and order in _ORDERS
     if not plain or not any(map(in_pieces, (*args, out, where))):
         return NotImplemented

@@ -43,6 +43,9 @@ def proxy(kind: type) -> type[Proxy]:
         members["__getitem__"] = _opening(members["__getitem__"])
     members |= {"__init__": _init(kind, module), "__doc__": kind.__doc__, "__module__": module}
     members["_kind"] = kind
+    if kind in _GENERATORS:
+        made: Any = _InPlaceOf(kind.__name__, (_Generator, kind), members)
+        return made  # type: ignore[no-any-return]
     bases = (_Delegating, Mapping) if mapping else (_Delegating,)
     return type(kind.__name__, bases, members)
 
@@ -73,6 +76,32 @@ class _Delegating(Proxy):
         return around, (type(self), self._numpy)
 
 
+_GENERATORS = (numpy.random.Generator, numpy.random.RandomState)
+
+
+class _InPlaceOf(type):
+    """The metaclass of our generator classes: NumPy's own generators count as instances."""
+
+    _kind: type
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        own = "_kind" in vars(cls)  # and not a class that a program derives from ours
+        return super().__instancecheck__(value) or (own and isinstance(value, cls._kind))
+
+
+class _Generator(_Delegating):
+    """A base of our generator classes, which derive from NumPy's too.
+
+    Libraries test `isinstance(rng, numpy.random.Generator)` and use the bit generator from C. The
+    object is initialised as one of NumPy's with the same bit generator as `_numpy`, which draws:
+    the methods that NumPy's generators call on themselves are then NumPy's.
+    """
+
+    def _hold(self, value: Any) -> None:
+        super()._hold(value)
+        self._kind.__init__(self, value._bit_generator)  # type: ignore[misc]
+
+
 def _init(kind: type, module: str) -> Any:
     make = gathered(kind, module)
 
@@ -80,7 +109,7 @@ def _init(kind: type, module: str) -> Any:
         if kind is numpy.nditer:
             object.__setattr__(self, "_made", _made_by_numpy(*args, **kwargs))
         made = reading(*args, **kwargs) if kind is numpy.nditer and core.ranks() > 1 else None
-        object.__setattr__(self, "_numpy", made or make(*args, **kwargs)._numpy)
+        self._hold(made or make(*args, **kwargs)._numpy)
 
     init.__dict__["__wrapped__"] = inspect.getattr_static(kind, "__init__")
     return init

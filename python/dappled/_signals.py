@@ -17,8 +17,9 @@ _BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 
 
 def warnings_matter() -> bool:
-    """Whether a RuntimeWarning of ours may change what the program does, by Python's filters: it is
-    an error, or all ranks record it.
+    """Whether a RuntimeWarning may change what the program does: it is an error, or recorded.
+
+    Then operations are computed where they stand, on every rank.
     """
     recorded = is_recorded()
     for action, message, category, module, line in warnings.filters:
@@ -31,12 +32,11 @@ def warnings_matter() -> bool:
 
 
 def is_recorded() -> bool:
-    """Whether the program looks at warnings itself, on several ranks, which must then see the same.
+    """Whether the program records warnings, as inside `pytest.warns`.
 
     `warnings.catch_warnings(record=True)` puts a list in the place of what shows them.
     """
-    shows = getattr(warnings, "_showwarnmsg_impl", _warn)
-    return core.ranks() > 1 and type(shows) is not type(_warn)
+    return type(getattr(warnings, "_showwarnmsg_impl", _warn)) is not type(_warn)
 
 
 def report(operation: str, kind: str, mode: str, place: Any, may_raise: bool) -> None:
@@ -68,10 +68,10 @@ def _tell(called: Any, operation: str, kind: str, mode: str) -> None:
 
 
 def _warn_late(message: str, place: Any) -> None:
-    """Warns of what was asked for before the filters were as they are: it does not raise, and is
-    not recorded, as other ranks may know nothing of it.
+    """Warns of what was asked for before the filters were as they are: it does not raise, and on
+    several ranks it is not recorded, as other ranks may know nothing of it.
     """
-    if is_recorded():
+    if core.ranks() > 1 and is_recorded():
         with warnings.catch_warnings():
             warnings.showwarning = _show  # type: ignore[assignment]
             _warn_anyway(message, place)

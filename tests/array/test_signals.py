@@ -5,6 +5,7 @@ import warnings
 import dappled
 import numpy
 import pytest
+from compare import stay_deferred
 
 SIZES = [5, 20_000, 100_000]  # at once, lazy, on several threads
 BIG, SMALL = 1e308, 1e-308
@@ -42,6 +43,7 @@ def told(np, program, size, mode, action):
     calls, raised = Calls(), None
     with warnings.catch_warnings(record=True) as caught, numpy.errstate(all=mode, call=calls):
         warnings.simplefilter(action)
+        stay_deferred()
         try:
             result = program(np, size)
             numpy.asarray(result)
@@ -130,3 +132,34 @@ def test_what_was_written_down_before_only_warns():
         warnings.simplefilter("error")
         assert inverse.sum() == numpy.inf
     assert [str(warning.message) for warning in caught] == ["divide by zero encountered in divide"]
+
+
+RECORDERS = {
+    "pytest.warns": lambda: pytest.warns(RuntimeWarning),
+    "record": lambda: warnings.catch_warnings(record=True),
+}
+
+
+@pytest.mark.parametrize("size", [10, 2_000, 50_000])
+@pytest.mark.parametrize("name", RECORDERS)
+@pytest.mark.ranks(1, 2, 3)
+def test_recorded_warnings_come_within_the_block(name, size):
+    for np in (numpy, dappled):
+        zeros = np.zeros(size)
+        with RECORDERS[name]() as caught:
+            warnings.simplefilter("always")
+            np.log(zeros)
+            assert [str(one.message) for one in caught] == ["divide by zero encountered in log"]
+            zeros /= zeros
+            zeros[1:-1] = 1 / np.zeros(size - 2)
+            assert len(caught) == 3
+        assert {one.filename for one in caught} == {__file__}
+
+
+def test_what_is_not_recorded_is_deferred():
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert "pending" in dappled.explain(1 / dappled.ones(SIZES[1]))
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("ignore")
+        assert "pending" in dappled.explain(1 / dappled.ones(SIZES[1]))

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import dappled
 import numpy
 import pytest
+from compare import stay_deferred
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -146,8 +147,9 @@ def test_what_it_signals_names_its_line(reader):
     state.u[7, 9] = state.old[3, 3] = 0
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        stay_deferred()
         state.u[state.box] = 1 / state.moved(state.u, (0, 0)) * 0 + state.around(state.w)
-        line = test_what_it_signals_names_its_line.__code__.co_firstlineno + 6
+        line = test_what_it_signals_names_its_line.__code__.co_firstlineno + 7
         reader(state)
     about = {str(warning.message) for warning in caught if warning.lineno == line}
     assert "divide by zero encountered in divide" in about

@@ -63,25 +63,25 @@ pub fn copied<'py>(slf: &Bound<'py, NdArray>, order: char) -> PyResult<Bound<'py
 #[pymethods]
 impl NdArray {
     /// A copy, in C order unless another is asked for. No memory is copied until one is written.
-    #[pyo3(signature = (order='C'))]
-    fn copy<'py>(slf: &Bound<'py, Self>, order: char) -> PyResult<Bound<'py, PyAny>> {
-        copied(slf, order)
+    #[pyo3(signature = (order=None), text_signature = "($self, order='C')")]
+    fn copy<'py>(slf: &Bound<'py, Self>, order: Option<char>) -> PyResult<Bound<'py, PyAny>> {
+        copied(slf, order.unwrap_or('C'))
     }
 
     /// A copy in another dtype; its values are computed when they are needed.
     #[pyo3(
-        signature = (dtype, order='K', casting="unsafe", subok=Truth(true), copy=Truth(true)),
+        signature = (dtype, order=None, casting="unsafe", subok=Truth(true), copy=Truth(true)),
         text_signature = "($self, dtype, order='K', casting='unsafe', subok=True, copy=True)"
     )]
     fn astype<'py>(
         slf: &Bound<'py, Self>,
         dtype: &Bound<'py, PyAny>,
-        order: char,
+        order: Option<char>,
         casting: &str,
         subok: Truth,
         copy: Truth,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
+        let (py, order) = (slf.py(), order.unwrap_or('K'));
         let by_numpy = || -> PyResult<Bound<'py, PyAny>> {
             let options = PyDict::new(py);
             options.set_item("order", order)?;

@@ -19,6 +19,7 @@ use super::lending::lent;
 use super::origin::must_share;
 use super::session::session;
 use super::shapes::owned;
+use super::swaps::{self, Assignment};
 use super::{scalars, slow, small};
 use crate::errors::Raise;
 
@@ -179,6 +180,7 @@ impl NdArray {
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        swaps::note_read();
         if let Some(array) = slf.get().array() {
             if let Some(offset) = place(array.view(), key) {
                 return scalars::to_numpy(py, element(py, array, offset)?);
@@ -215,21 +217,39 @@ impl NdArray {
         {
             return Ok(());
         }
-        if let (Some(array), Some(items)) = (own.array(), basic(key)?)
-            && let Some(value) = argument(value)?
-            && fits(&value, array.dtype())
-        {
-            let found = selected(array, &items)?;
-            // Of an array with axes written into one element NumPy has its own opinion.
-            if !found.is_element || value.has_no_axes() {
-                check_room(&value, array.dtype())?;
-                return written(py, &array.with_view(found.view), &value);
+        match swaps::assignment(slf, key, value)? {
+            Assignment::Plain => assigned(slf, key, value),
+            Assignment::First(half) => {
+                assigned(slf, key, value)?;
+                swaps::remember(half);
+                Ok(())
             }
+            Assignment::Second(old) => assigned(slf, key, old.bind(py)),
         }
-        match small::set_item(slf, key, value)? {
-            true => Ok(()),
-            false => slow::function(py, "setitem")?.call1((slf, key, value)).map(drop),
+    }
+}
+
+/// Assigns whatever a key may select.
+fn assigned<'py>(
+    array: &Bound<'py, NdArray>,
+    key: &Bound<'py, PyAny>,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    let py = array.py();
+    if let (Some(own), Some(items)) = (array.get().array(), basic(key)?)
+        && let Some(value) = argument(value)?
+        && fits(&value, own.dtype())
+    {
+        let found = selected(own, &items)?;
+        // Of an array with axes written into one element NumPy has its own opinion.
+        if !found.is_element || value.has_no_axes() {
+            check_room(&value, own.dtype())?;
+            return written(py, &own.with_view(found.view), &value);
         }
+    }
+    match small::set_item(array, key, value)? {
+        true => Ok(()),
+        false => slow::function(py, "setitem")?.call1((array, key, value)).map(drop),
     }
 }
 

@@ -45,6 +45,7 @@ mod slow;
 mod small;
 mod soon;
 mod sorting;
+mod swaps;
 mod taking;
 mod ufunc;
 mod variable;

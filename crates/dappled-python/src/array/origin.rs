@@ -97,7 +97,7 @@ struct Seen {
     errors: bool,
 }
 
-/// Would a RuntimeWarning be an error, by Python's filters, or be recorded on several ranks? The
+/// Would a RuntimeWarning be an error, by Python's filters, or be recorded? The
 /// filters are a list that Python changes at its beginning or end, or replaces, as whoever begins
 /// or ends to record does.
 fn warnings_matter(py: Python<'_>) -> PyResult<bool> {

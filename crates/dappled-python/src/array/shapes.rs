@@ -113,13 +113,17 @@ impl NdArray {
     }
 
     /// The elements in another shape: a view where NumPy gives one.
-    #[pyo3(signature = (*shape, order='C', copy=None))]
+    #[pyo3(
+        signature = (*shape, order=None, copy=None),
+        text_signature = "($self, *shape, order='C', copy=None)"
+    )]
     fn reshape<'py>(
         slf: &Bound<'py, Self>,
         shape: &Bound<'py, PyTuple>,
-        order: char,
+        order: Option<char>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let order = order.unwrap_or('C');
         let Some(array) = slf.get().array() else {
             let options = PyDict::new(slf.py());
             options.set_item("order", order)?;
@@ -141,8 +145,9 @@ impl NdArray {
     }
 
     /// All elements along one axis: a view where they lie evenly.
-    #[pyo3(signature = (order='C'))]
-    fn ravel<'py>(slf: &Bound<'py, Self>, order: char) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (order=None), text_signature = "($self, order='C')")]
+    fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<char>) -> PyResult<Bound<'py, PyAny>> {
+        let order = order.unwrap_or('C');
         let Some(array) = slf.get().array() else {
             return slow::function(slf.py(), "method")?.call1((slf, "ravel", (order,)));
         };
@@ -160,8 +165,9 @@ impl NdArray {
     }
 
     /// A copy along one axis.
-    #[pyo3(signature = (order='C'))]
-    fn flatten<'py>(slf: &Bound<'py, Self>, order: char) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (order=None), text_signature = "($self, order='C')")]
+    fn flatten<'py>(slf: &Bound<'py, Self>, order: Option<char>) -> PyResult<Bound<'py, PyAny>> {
+        let order = order.unwrap_or('C');
         let Some(array) = slf.get().array() else {
             return slow::function(slf.py(), "method")?.call1((slf, "flatten", (order,)));
         };

@@ -49,23 +49,34 @@ fn sites() -> MutexGuard<'static, Option<Sites>> {
 
 /// What is known of the instruction that runs now; None if what it computes may become known to others.
 pub fn here(py: Python<'_>) -> PyResult<Option<Site>> {
-    let Some(instruction_of) = frames(py) else { return Ok(None) };
+    let Some((frame, code, at)) = running(py) else { return Ok(None) };
+    let key = (code.as_ptr().addr(), at);
+    if let Some(known) = sites().get_or_insert_default().known.get(&key) {
+        return Ok(known.site);
+    }
+    // SAFETY: the frame is running, and so alive.
+    let frame = unsafe { Bound::from_borrowed_ptr(py, frame.cast()) };
+    look(&frame, code, at)
+}
+
+/// The instruction that runs now, by its code and place in it.
+pub fn instruction(py: Python<'_>) -> Option<(Bound<'_, PyAny>, c_int)> {
+    running(py).map(|(_, code, at)| (code, at))
+}
+
+/// The frame that runs now, its code, and where in it.
+fn running(py: Python<'_>) -> Option<(*mut ffi::PyFrameObject, Bound<'_, PyAny>, c_int)> {
+    let instruction_of = frames(py)?;
     // SAFETY: a borrowed reference to the running frame, or null where there is none.
     let frame = unsafe { ffi::PyEval_GetFrame() };
     if frame.is_null() {
-        return Ok(None);
+        return None;
     }
     // SAFETY: the frame is alive; a new reference to its code.
     let code = unsafe { Bound::from_owned_ptr(py, ffi::PyFrame_GetCode(frame).cast()) };
     // SAFETY: as above; it only looks at the frame.
     let at = unsafe { instruction_of(frame) };
-    let key = (code.as_ptr().addr(), at);
-    if let Some(known) = sites().get_or_insert_default().known.get(&key) {
-        return Ok(known.site);
-    }
-    // SAFETY: as above.
-    let frame = unsafe { Bound::from_borrowed_ptr(py, frame.cast()) };
-    look(&frame, code, at)
+    Some((frame, code, at))
 }
 
 /// The place of a mark, unless it is forgotten.
