@@ -222,9 +222,8 @@ fn from_list(list: &Bound<'_, PyList>) -> PyResult<Option<Array>> {
 /// An array of these elements, if it is small: large ones may lie in pieces.
 fn small<T: Element>(session: &Session, shape: &[usize], elements: &[T]) -> Option<Array> {
     let few = elements.len() <= session.limits().at_once;
-    let whole =
-        session.fabric().size() == 1 || size_of_val(elements) < session.limits().whole_below;
-    (few && whole).then(|| Array::of_small(session, shape, elements))
+    let whole = || session.replicates(shape, size_of::<T>());
+    (few && whole()).then(|| Array::of_small(session, shape, elements))
 }
 
 /// `arange` of Python's ints; None for others.

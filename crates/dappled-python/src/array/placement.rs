@@ -213,8 +213,5 @@ pub fn blocks(
     itemsize: usize,
 ) -> PyResult<Option<Distribution>> {
     let session = session(py)?;
-    let bytes = shape.iter().product::<usize>().saturating_mul(itemsize);
-    let small = bytes < session.limits().whole_below || shape.is_empty();
-    let whole = session.fabric().size() == 1 || small;
-    Ok((!whole).then(|| session.blocks(&shape).into()))
+    Ok((!session.replicates(&shape, itemsize)).then(|| session.blocks(&shape).into()))
 }

@@ -90,8 +90,7 @@ impl Array {
 
 /// Where items lie if nobody says.
 fn item_layout(session: &Session, shape: &[usize], item: usize) -> Layout {
-    let bytes = shape.iter().product::<usize>() * item;
-    if session.fabric().size() == 1 || bytes < session.limits().whole_below || shape.is_empty() {
+    if session.replicates(shape, item) {
         return Layout::Whole;
     }
     let blocks = session.blocks(shape).with_trailing(item as u64);

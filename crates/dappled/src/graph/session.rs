@@ -342,14 +342,20 @@ impl Session {
         &self.0.known
     }
 
-    /// Where an array of this shape lies if nobody says: whole if it is small, if there is one rank,
-    /// or in a thread that may not communicate; else in compact blocks.
+    /// Is a new array replicated if nobody says where it lies?
+    ///
+    /// It is if it is small, if there is one rank, and in a thread that may not communicate.
+    pub fn replicates(&self, shape: &[usize], itemsize: usize) -> bool {
+        let bytes = || shape.iter().fold(itemsize, |bytes, &length| bytes.saturating_mul(length));
+        self.fabric().size() == 1
+            || shape.is_empty()
+            || bytes() < self.0.limits.whole_below
+            || !self.0.ways.is_first_thread()
+    }
+
+    /// Where an array of this shape lies if nobody says: replicated, or in compact blocks.
     pub(super) fn layout(&self, dtype: DType, shape: &[usize]) -> Layout {
-        let bytes = shape.iter().product::<usize>() * dtype.itemsize();
-        if self.fabric().size() == 1 || bytes < self.0.limits.whole_below || shape.is_empty() {
-            return Layout::Whole;
-        }
-        if !self.0.ways.is_first_thread() {
+        if self.replicates(shape, dtype.itemsize()) {
             return Layout::Whole;
         }
         let made = || Layout::split(self.blocks(shape), dtype, self.fabric().rank());
