@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use numpy::npyffi::NPY_ARRAY_WRITEABLE;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -22,9 +23,15 @@ pub fn disjoint<'py>(
     target: &Bound<'py, PyAny>,
     value: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    match target.cast::<PyUntypedArray>().ok().and_then(extent) {
-        Some(written) => copied_inside(&written, value),
-        None => Ok(value),
+    // What may only be read is refused, as a rule; NumPy's exceptions depend on the very arrays.
+    let target = target.cast::<PyUntypedArray>().ok().filter(|target| is_writeable(target));
+    // A single element is read before it is written. (NumPy's scans of arrays without axes crash
+    // where `out` is another array than the input.)
+    let is_one = |array: &Bound<'py, PyUntypedArray>| array.ndim() == 0;
+    let both = target.is_some_and(is_one) && value.cast::<PyUntypedArray>().is_ok_and(is_one);
+    match target.and_then(extent) {
+        Some(written) if !both => copied_inside(&written, value),
+        _ => Ok(value),
     }
 }
 
@@ -73,6 +80,11 @@ fn extent(array: &Bound<'_, PyUntypedArray>) -> Option<Range<usize>> {
         }
     }
     Some(first..last + array.dtype().itemsize())
+}
+
+fn is_writeable(array: &Bound<'_, PyUntypedArray>) -> bool {
+    // SAFETY: the flags of a live NumPy array.
+    unsafe { (*array.as_array_ptr()).fields.flags & NPY_ARRAY_WRITEABLE != 0 }
 }
 
 fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
