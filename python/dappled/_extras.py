@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from dappled import protocol
+from dappled._agreeing import agreed
 from dappled._array import core, ndarray
 from dappled._comm import together
 
@@ -107,14 +108,19 @@ def from_distarray(obj: Any) -> Any:
     array([1., 2., 3., 4.])
     """
     together("dappled.from_distarray")
-    export = obj.__distarray__() if hasattr(obj, "__distarray__") else None
-    buffer = export.get("buffer") if isinstance(export, dict) else None
-    piece = protocol.from_distarray(_Offered(export) if _has_dates(buffer) else obj)
-    memory = buffer if isinstance(buffer, numpy.ndarray) else numpy.asarray(piece)
+    piece, memory = agreed(lambda: _own_piece(obj))
     offered = pickle.dumps((piece.version, piece.dim_data, memory.dtype, memory.shape))
     records = core.gather("dappled.from_distarray", offered)
     exports = [_export(*pickle.loads(record)) for record in records]
     return core.from_piece(protocol.validate_all(exports), memory)
+
+
+def _own_piece(obj: Any) -> tuple[Any, Any]:
+    """What an object offers on this rank, by the rules for one process, and its memory."""
+    export = obj.__distarray__() if hasattr(obj, "__distarray__") else None
+    buffer = export.get("buffer") if isinstance(export, dict) else None
+    piece = protocol.from_distarray(_Offered(export) if _has_dates(buffer) else obj)
+    return piece, buffer if isinstance(buffer, numpy.ndarray) else numpy.asarray(piece)
 
 
 def _has_dates(buffer: Any) -> bool:

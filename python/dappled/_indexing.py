@@ -250,7 +250,9 @@ def _cast(value: Any, dtype: Any) -> Any:
         return value if value.dtype == dtype else value.astype(dtype)
     if isinstance(value, numpy.ndarray):
         made = value if value.dtype == dtype else value.astype(dtype)
-    elif isinstance(value, bool | int | float | complex | numpy.generic | str | bytes):
+    elif isinstance(value, numpy.generic):
+        made = numpy.asarray(value).astype(dtype)  # a scalar of NumPy's is cast as an array is
+    elif isinstance(value, bool | int | float | complex | str | bytes):
         made = numpy.empty((), dtype)
         made[()] = value
     else:

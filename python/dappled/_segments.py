@@ -7,6 +7,7 @@ segments is made whole instead, and all is NumPy's to the last bit.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy
 
 from dappled import _rows
 from dappled._agreeing import agreed, signalling
-from dappled._array import core, is_moved, ndarray
+from dappled._array import core, is_moved, ndarray, ufuncs
 from dappled._comm import together
 from dappled._creation import asarray
 from dappled._folding import ASSOCIATIVE, along, axes_of
@@ -47,9 +48,15 @@ def parted(ufunc: Any, array: Any, indices: Any, axis: Any, kind: Any) -> Any:
     def fold(rows: Any, numbers: Any) -> Any:
         return called_by_user(ufunc.reduceat, rows, numbers, 0, kind)
 
+    def whole(rows: Any) -> Any:
+        return ufuncs[ufunc.__name__].reduce(rows, 0, kind)
+
     agreed(lambda: _check(ufunc, _rows.read_rows(places), array.shape[axis]))
-    made = _of_rows(fold, numpy.moveaxis(array, axis, 0), places, like.dtype)
-    return numpy.moveaxis(made, 0, axis) if axis else made
+    # Whether a product overflows depends on where it begins.
+    in_order = ufunc is numpy.multiply and like.dtype.kind in "fc"
+    rows = numpy.moveaxis(array, axis, 0)
+    made = _of_rows(fold, whole if in_order else None, rows, places, like.dtype)
+    return numpy.moveaxis(made, 0, axis) if axis and made is not NotImplemented else made
 
 
 def _places(indices: Any) -> Any:
@@ -63,19 +70,37 @@ def _places(indices: Any) -> Any:
     return asarray(indices).astype(numpy.intp, copy=False) if known else None
 
 
-def _of_rows(fold: Fold, array: Any, places: Any, kind: Any) -> Any:
-    """Rows folded between places, into rows of a dtype."""
+def _of_rows(fold: Fold, whole: Any, array: Any, places: Any, kind: Any) -> Any:
+    """Rows folded between places, into rows of a dtype.
+
+    If `whole` is given, it folds segments that lie on several ranks, in order; NotImplemented if
+    these are many, as they are only where segments overlap.
+    """
     length, count = len(array), len(places)
     following = core.full((count,), length, numpy.dtype(numpy.intp), "C")
     following[:-1] = places[1:]
     first, last = _rows.rows(places), _rows.rows(following)
     last = numpy.where(last > first, last, first + 1)
-    cut = _Cut(first, last, _rows.starts(length))
+    bounds, spanning = _rows.starts(length), []
+    if whole is not None:
+        low, high = (_rows.owners(bounds[1:-1], ends) for ends in (first, last - 1))
+        number = _rows.own_start(count) + numpy.flatnonzero(low < high)
+        own = numpy.stack([number, first[low < high], last[low < high]], 1).tolist()
+        sent = core.gather("ufunc.reduceat", pickle.dumps(own))
+        spanning = [one for told in sent for one in pickle.loads(told)]
+        if len(spanning) > 4 * core.ranks():
+            return NotImplemented
+        last = numpy.where(low < high, first + 1, last)
+    cut = _Cut(first, last, bounds)
     way = _rows.Routes("segments", cut.owners)
     asked = way.there(cut.ends)
     piece = _rows.read_rows(array)
     parts = way.back(agreed(lambda: _folded(fold, piece, asked, kind)))
     made = signalling(lambda: fold(parts, cut.begins) if len(first) else parts)
+    for number, start, stop in spanning:
+        value = core.unwrap(asarray(whole(array[start:stop])))
+        if 0 <= number - _rows.own_start(count) < len(first):
+            made[number - _rows.own_start(count)] = value
     return _rows.from_rows(made, count)
 
 

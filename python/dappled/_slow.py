@@ -37,8 +37,16 @@ from dappled._signals import report, warnings_matter
 from dappled._ufuncs import OURS, array_ufunc, call, called
 from dappled._views import seen_as
 
-__all__ = ["OURS", "array_ufunc", "asked", "attribute", "call", "canonical", "getitem", "in_place"]
-__all__ += ["is_asked", "is_far_operand", "is_for_library", "is_for_masked", "item", "method"]
+__all__ = ["OURS", "array_ufunc", "asked", "attribute", "call", "canonical", "fill", "getitem"]
+__all__ += [
+    "in_place",
+    "is_asked",
+    "is_far_operand",
+    "is_for_library",
+    "is_for_masked",
+    "item",
+    "method",
+]
 __all__ += ["no_imaginary_part", "report", "set_attribute", "set_dtype", "setitem", "ufunc"]
 __all__ += ["warnings_matter"]
 
@@ -165,10 +173,29 @@ def _cast(value: Any, array: Any, key: Any) -> Any:
     raise wrong
 
 
+def _is_converted(value: Any) -> bool:
+    """Whether an object is a single number by a method of its own, which may do anything."""
+    kind = type(value)
+    several = ("__len__", "__array__", "__array_interface__", "__array_struct__", "__buffer__")
+    return any(hasattr(kind, name) for name in ("__float__", "__int__", "__complex__")) and not (
+        isinstance(value, numpy.generic) or any(hasattr(value, name) for name in several)
+    )
+
+
 def _element(value: Any, dtype: Any) -> Any:
     made = numpy.zeros((), dtype)
     made[...] = value
     return made[()]
+
+
+def fill(array: Any, value: Any) -> None:
+    """Writes one value everywhere, which NumPy converts, or refuses if it is not a single one."""
+    made = numpy.zeros((), array.dtype)
+    one = value
+    if isinstance(value, ndarray):
+        one = core.unwrap(value) if value.size == 1 else few(value, 2)
+    called_by_user(made.fill, one)
+    array[...] = made[()]
 
 
 def setitem(array: Any, key: Any, value: Any) -> None:
@@ -190,7 +217,7 @@ def setitem(array: Any, key: Any, value: Any) -> None:
         if cast is not NotImplemented:
             array[key] = cast
             return
-    if in_pieces(array) and type(value) in _CAST:
+    if in_pieces(array) and (type(value) in _CAST or _is_converted(value)):
         array[key] = _cast(value, array, key)
         return
     ours = _large if core.ranks() == 1 else _indexing

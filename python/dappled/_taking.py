@@ -156,10 +156,10 @@ def _cycled(values: Any, size: int) -> Any:
 def place(arr: Any, mask: Any, vals: Any) -> Any:
     if core.ranks() == 1 or not in_pieces(arr) or not arr._writeable:
         return NotImplemented
-    chosen, values = asarray(mask), asarray(vals).reshape(-1)
-    if chosen.size != arr.size or not values.size:
+    chosen = asarray(mask)
+    if chosen.size != arr.size or not numpy.size(vals):
         return NotImplemented
-    _check_cast(arr.dtype, vals)
+    values = _checked(arr.dtype, vals).reshape(-1)
     (numbers,) = nonzero(chosen.reshape(-1))
     if numbers.size:
         write_flat(arr, numbers, _cycled(values, numbers.size).astype(arr.dtype))
@@ -170,21 +170,22 @@ def place(arr: Any, mask: Any, vals: Any) -> Any:
 def putmask(a: Any, mask: Any, values: Any) -> Any:
     if core.ranks() == 1 or not in_pieces(a) or not a._writeable:
         return NotImplemented
-    chosen, given = asarray(mask), asarray(values).reshape(-1)
-    if chosen.size != a.size or not given.size:
+    chosen = asarray(mask)
+    if chosen.size != a.size or not numpy.size(values):
         return NotImplemented
-    _check_cast(a.dtype, values)
+    given = _checked(a.dtype, values).reshape(-1)
     (numbers,) = nonzero(chosen.reshape(-1))
     if numbers.size:
         write_flat(a, numbers, given[numbers % given.size].astype(a.dtype))
     return None
 
 
-def _check_cast(dtype: Any, values: Any) -> None:
-    """Raises what NumPy raises of values that a dtype does not take."""
+def _checked(dtype: Any, values: Any) -> Any:
+    """Values as an array; raises what NumPy raises of those that a dtype does not take."""
     arrays = isinstance(values, ndarray | numpy.ndarray)
     like = numpy.zeros(1, values.dtype) if arrays else values
     numpy.putmask(numpy.zeros(1, dtype), [False], like)
+    return asarray(values if arrays else numpy.asarray(values, dtype))
 
 
 def _compress(condition: Any, a: Any, axis: Any) -> Any:

@@ -1,6 +1,7 @@
 """Programs that once gave a wrong result or an internal error, compared with NumPy."""
 
 import itertools
+import warnings
 
 import dappled as np
 import numpy
@@ -208,3 +209,173 @@ def test_einsum_refuses_a_result_without_the_ellipsis():
     for library in (np, numpy):
         with pytest.raises(ValueError, match="ellipsis"):
             library.einsum("i...->i", library.ones((3, 4)))
+
+
+def outcome(library, statement, names):
+    """What a statement raises, warns of, and leaves in arrays."""
+    names = {name: library.array(value) for name, value in names.items()}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            exec(statement, {**globals(), **names, "np": library})
+            raised = None
+        except Exception as error:
+            raised = type(error)
+    texts = [str(one.message) for one in told if one.category is not np.FallbackWarning]
+    return raised, texts, {name: numpy.asarray(value).tolist() for name, value in names.items()}
+
+
+# A ufunc that writes into no elements.
+
+INTO_NOTHING = [
+    f"np.{ufunc}({argument}, out={out})"
+    for ufunc in ("sqrt", "log", "arccos", "reciprocal")
+    for argument in ("-4", "0.0", "[-4]", "i[:1]", "a[:1] - 9", "np.array(-4)", "np.int64(0)")
+    for out in ("a[5:5]", "np.empty((2, 0))", "np.empty(0, 'c16')", "np.empty(0, 'i4')")
+] + [
+    f"np.{ufunc}({arguments}, out={out})"
+    for ufunc in ("divide", "floor_divide", "remainder", "power", "multiply", "arctan2")
+    for arguments in ("1, 0", "i[:1], 0", "a[:1], a[:1]", "1e308, [1e308]", "i[:2], a[:3]")
+    for out in ("a[5:5]", "np.empty((2, 0))")
+]
+
+
+@pytest.mark.ranks(1, 2, 3)
+def test_ufuncs_into_no_elements_give_no_warning():
+    names = {"a": numpy.arange(12.0), "i": numpy.arange(12) - 100}
+    for statement in INTO_NOTHING:
+        assert outcome(np, statement, names) == outcome(numpy, statement, names), statement
+
+
+# Numbers that do not fit, by each way to write them.
+
+VALUES = [
+    "70000",
+    "-1",
+    "np.int32(70000)",
+    "np.int64(2**40 + 3)",
+    "np.float64(1e10)",
+    "1.5",
+    "1j",
+    "np.datetime64(5, 's')",
+    "None",
+    "2**70",
+    "[70000]",
+    "[np.int32(70000), 1, 2]",
+    "np.array(70000, dtype='i4')",
+    "np.array([70000], dtype='i4')",
+    "np.array([1e10])",
+    "v[:3]",
+    "numpy.array([70000], dtype='i4')",
+]
+WAYS = [
+    "np.put(a, [0, 1], {})",
+    "np.put(a, i, {}, mode='wrap')",
+    "np.place(a, m, {})",
+    "np.putmask(a, m, {})",
+    "a[0] = {}",
+    "a[1:4] = {}",
+    "a[m] = {}",
+    "a[i] = {}",
+    "a[[0, 1, 2]] = {}",
+    "a.fill({})",
+    "np.copyto(a, {})",
+    "a.flat[1] = {}",
+    "a.flat[[0, 2]] = {}",
+    "np.put_along_axis(a, i, {}, 0)",
+]
+
+
+@pytest.mark.parametrize("dtype", ["i2", "u1", "f4", "?"])
+@pytest.mark.ranks(1, 3)
+def test_numbers_that_do_not_fit(dtype):
+    names = {
+        "a": numpy.arange(6).astype(dtype),
+        "i": numpy.arange(3),
+        "m": numpy.arange(6) % 2 == 0,
+    }
+    names["v"] = numpy.arange(6, dtype="i4") * 70000
+    for way, value in itertools.product(WAYS, VALUES):
+        statement = way.format(value)
+        mine, theirs = outcome(np, statement, names), outcome(numpy, statement, names)
+        assert (mine[0], str(mine[2])) == (theirs[0], str(theirs[2])), statement
+
+
+# Objects that write while they are converted.
+
+
+class Writing:
+    def __init__(self, array):
+        self.array = array
+
+    def __float__(self):
+        self.array[3] = 99
+        return 5.0
+
+
+CONVERTED = [
+    "a[1] = Writing(a)",
+    "a[1:3] = Writing(a)",
+    "a[1:3] = [Writing(a), Writing(a)]",
+    "a[[1, 2]] = Writing(a)",
+    "a[a < 2] = Writing(a)",
+    "a.put([1], Writing(a))",
+    "a.flat[1] = Writing(a)",
+    "np.putmask(a, a < 2, Writing(a))",
+    "a.fill(Writing(a))",
+]
+
+
+@pytest.mark.ranks(1, 2, 3)
+def test_a_write_while_a_value_is_converted_stays():
+    for statement in CONVERTED:
+        mine, theirs = (outcome(lib, statement, {"a": numpy.arange(12.0)}) for lib in (np, numpy))
+        assert mine == theirs, statement
+
+
+@pytest.mark.ranks(1, 2, 3)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::dappled.FallbackWarning")
+def test_products_of_segments_are_in_order():
+    rng = numpy.random.default_rng(1)
+    for count in range(1, 60):
+        dtype = ["f8", "f4", "c16"][count % 3]
+        values = rng.choice([0, 1e300, 1e-300, 3, 1e38, 1e-38, numpy.inf], count).astype(dtype)
+        places = rng.integers(0, count, 5)
+        places = numpy.sort(places) if count % 4 else places
+        theirs = numpy.multiply.reduceat(values, places)
+        mine = numpy.asarray(np.multiply.reduceat(np.array(values), places))
+        numpy.testing.assert_array_equal(mine, theirs)
+
+
+# Offered pieces of which no array can be made.
+
+
+class Offered:
+    def __init__(self, labels, one_to_one=True):
+        self.labels, self.one_to_one = labels, one_to_one
+
+    def __distarray__(self):
+        ranks, rank = np.comm.size, np.comm.rank
+        dimension = {"dist_type": "u", "size": 3 * ranks, "indices": self.labels}
+        dimension |= {"proc_grid_size": ranks, "proc_grid_rank": rank}
+        dimension |= {"one_to_one": self.one_to_one}
+        return {"__version__": "0.10.0", "buffer": numpy.ones(3), "dim_data": (dimension,)}
+
+
+@pytest.mark.parametrize("first, step", [(1, 1), (0, 10), (-1, -1), (2**40, 1)])
+@pytest.mark.ranks(1, 2, 3)
+def test_labels_that_are_not_indices_are_refused(first, step):
+    labels = first + step * (3 * np.comm.rank + numpy.arange(3))
+    with pytest.raises(np.protocol.ProtocolError, match=r"C07.*expected exactly 0 to") as error:
+        np.from_distarray(Offered(labels))
+    assert (error.value.rule, error.value.dimension, error.value.key) == ("C07", 0, "indices")
+
+
+@pytest.mark.ranks(1, 2, 3)
+def test_a_wrong_piece_of_one_rank_is_refused_on_all():
+    labels = 3 * np.comm.rank + numpy.arange(3)
+    if np.comm.rank == np.comm.size - 1:
+        labels = labels[:2]
+    with pytest.raises(np.protocol.ProtocolError, match="L17"):
+        np.from_distarray(Offered(labels))
+    same(np.from_distarray(Offered(3 * np.comm.rank + numpy.arange(3))).sum(), 3.0 * np.comm.size)

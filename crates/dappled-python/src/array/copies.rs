@@ -6,7 +6,7 @@ use dappled_kernels::{Axes, Casting, Kind, Op, View, can_cast};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyEllipsis, PyTuple};
+use pyo3::types::{PyComplex, PyDict, PyEllipsis, PyFloat, PyInt, PyTuple};
 
 use super::class::{NdArray, element};
 use super::exclusive::{exclusive, quickly};
@@ -24,6 +24,13 @@ impl FromPyObject<'_, '_> for Truth {
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         object.is_truthy().map(Truth)
     }
+}
+
+/// Is it one of Python's numbers?
+fn is_number(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyInt>()
+        || value.is_instance_of::<PyFloat>()
+        || value.is_instance_of::<PyComplex>()
 }
 
 /// A copy whose axes lie in this order in memory.
@@ -134,6 +141,9 @@ impl NdArray {
             // Of objects any one is one, a list too.
             Ok(held) if !value.is_instance_of::<NdArray>() => {
                 held.call_method1(intern!(slf.py(), "fill"), (value,)).map(drop)
+            }
+            Err(_) if !is_number(value) => {
+                slow::function(slf.py(), "fill")?.call1((slf, value)).map(drop)
             }
             _ => slf.as_any().set_item(PyEllipsis::get(slf.py()), value),
         }

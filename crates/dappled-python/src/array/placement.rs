@@ -2,6 +2,7 @@
 
 use dappled::graph::Array;
 use dappled::protocol;
+use dappled::protocol::exchange::LabelsError;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -93,6 +94,13 @@ impl NdArray {
     }
 }
 
+/// Labels that the protocol allows, and that name no elements of an array.
+fn not_indices(wrong: &LabelsError) -> protocol::ProtocolError {
+    let expected = format!("exactly 0 to {}, each once, to make an array of it", wrong.last);
+    let error = protocol::ProtocolError::new(&protocol::rules::C07, expected);
+    error.with_dimension(wrong.axis).with_key("indices").with_value("other labels")
+}
+
 /// An array in another distribution.
 pub fn moved(
     py: Python<'_>,
@@ -151,6 +159,7 @@ pub fn from_piece<'py>(
 ) -> PyResult<Bound<'py, NdArray>> {
     let (py, target) = (memory.py(), &distribution.get().inner);
     check_ranks(target, session(py)?.fabric().size())?;
+    target.check_labels().map_err(|wrong| not_indices(&wrong).raise())?;
     let (buffer, local, item) = match borrowed(memory) {
         Some((buffer, local)) => (buffer, local, None),
         None => {
