@@ -40,7 +40,7 @@ def memory(array: Any) -> Any:
     if is_gathered(array):
         raise BufferError(
             f"in pieces over {core.ranks()} ranks: `a.local` is this rank's piece, "
-            "`numpy.asarray(a)` gathers"
+            "`a.numpy()` gathers"
         )
     return core.unwrap(array, writeable=True)
 

@@ -1,8 +1,9 @@
 """Files: on several ranks, arrays in pieces are read and written in pieces.
 
-Named files of raw elements and `.npy` are read and written by all ranks at once. What is whole on
-every rank each rank writes for itself, as names and disks may be its own; but when all are there,
-and none goes on before all have: one that is late would write what it has over what came later.
+Named files of raw elements and `.npy` are read and written by all ranks at once: all name the same
+file. What is whole on every rank each rank writes for itself, as disks may be its own; but when all
+are there, and none goes on before all have: one that is late would write what it has over what came
+later.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dappled._fallback import gathered
 from dappled._native import native
 from dappled._parts import (
     Guard,
+    check_path,
     chunks,
     everywhere,
     is_alone,
@@ -69,6 +71,7 @@ def header(array: Any) -> tuple[bytes, Any]:
 def save(file: Any, arr: Any, allow_pickle: Any = True) -> Any:
     if is_alone():
         return NotImplemented
+    check_path("save", file)
     if not in_pieces(arr):
         return each(numpy.save, file, ".npy", arr, allow_pickle)
     head, rows = header(arr)
@@ -92,6 +95,7 @@ def load(
     *,
     max_header_size: Any = npy.read_array.__globals__["_MAX_HEADER_SIZE"],
 ) -> Any:
+    check_path("load", file)
     if is_alone() or mmap_mode or not is_path(file) or not _is_npy(file):
         return NotImplemented
     with open(file, "rb") as opened:
@@ -120,6 +124,7 @@ def fromfile(
     file: Any, dtype: Any = None, count: Any = -1, sep: Any = "", offset: Any = 0, **kwargs: Any
 ) -> Any:
     kind = numpy.dtype(dtype)
+    check_path("fromfile", file)
     if is_alone() or kwargs or sep or not is_path(file) or not is_moved(kind):
         return NotImplemented
     if not os.path.isfile(file) or not isinstance(offset, int) or offset < 0:
@@ -134,6 +139,7 @@ def fromfile(
 def tofile(self: Any, fid: Any, /, sep: Any = "", format: Any = "%s") -> Any:
     if is_alone():
         return NotImplemented
+    check_path("ndarray.tofile", fid)
     if not in_pieces(self):
         return each(_to_file, fid, "", self, sep, format)
     if is_path(fid) and not sep:

@@ -190,15 +190,14 @@ impl NdArray {
             Some(_) => {
                 let ranks = session(py)?.fabric().size();
                 return Err(PyBufferError::new_err(format!(
-                    "in pieces over {ranks} ranks: `a.local` is this rank's piece, \
-                     `numpy.asarray(a)` gathers"
+                    "in pieces over {ranks} ranks: `a.local` is this rank's piece, `a.numpy()` gathers"
                 )));
             }
         };
         // NumPy itself reads from such buffers something else than it wrote.
         let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
         if kind == 'V' {
-            let text = "of structures a buffer tells too little: `numpy.asarray(a)` gives them";
+            let text = "of structures a buffer tells too little: `a.numpy()` gives them";
             return Err(PyBufferError::new_err(text));
         }
         // SAFETY: the caller's view; it keeps NumPy's array, which keeps the memory.
