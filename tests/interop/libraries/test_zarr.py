@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from border import table
+from border import on_ranks, tests_of, where_distributed
 
 zarr = pytest.importorskip("zarr")
 
@@ -159,6 +159,18 @@ CASES = {
     "z[...] + array": (stored(lambda z, x: z[...] + x), VALUES, OTHERS),
     "attrs": (stored(lambda z, x: (z.attrs.update(x=x.tolist()), z.attrs["x"])[1]), VALUES, LINE),
 }
-KNOWN = {}
+# They look at the shape and dtype alone.
+ALIKE = {"full_like", "zeros_like", "ones_like", "empty_like"}
+THREAD = "zarr reads in a thread of its own, which can't gather a distributed array"
+INDICES = "zarr makes distributed arrays of the indices, and its thread can't gather those"
+KNOWN = {name: (where_distributed, THREAD) for name in CASES if name not in ALIKE} | {
+    "z.vindex[places] = array": (on_ranks, INDICES),
+    "z[mask] = array": (on_ranks, INDICES),
+    "set_mask_selection": (on_ranks, INDICES),
+    "set_coordinate_selection": (on_ranks, INDICES),
+    "z.vindex[places]": (on_ranks, INDICES),
+    "z[mask]": (on_ranks, INDICES),
+    "get_mask_selection": (on_ranks, INDICES),
+}
 
-test_zarr = table(CASES, KNOWN)
+test_zarr, test_remedy = tests_of(CASES, KNOWN)
