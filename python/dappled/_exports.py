@@ -78,7 +78,7 @@ def _interface(self: Any) -> dict[str, Any]:
         raise AttributeError("__array_interface__")
     if is_gathered(self):
         values = _gathered(self)
-        own = {"data": memoryview(values), "strides": values.strides}
+        own = {"data": memoryview(values.ravel("K")), "strides": values.strides}
         return {**values.__array_interface__, **own}
     values = core.unwrap(self, writeable=True)
     return {**values.__array_interface__, "lent": values}
