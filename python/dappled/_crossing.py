@@ -119,7 +119,7 @@ class Crossing:
         if gathered := is_gathered(array):
             together(self._function)
             if array.size > 1:  # one element is sent like any other
-                note_gather(self._function)
+                note_gather(self._function, array)
         theirs = core.unwrap(array, writeable=written or self._writeable)
         if written and array._held is None and (gathered or core.ranks() > 1):
             self._written.append(array)

@@ -63,7 +63,7 @@ def _array(self: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
 
 def _gathered(array: Any, copy: bool | None = None) -> Any:
     together("numpy.asarray")
-    note_gather("numpy.asarray")
+    note_gather("numpy.asarray", array)
     values = core.unwrap(array, writeable=True)
     return values if copy else lent(array, values)
 

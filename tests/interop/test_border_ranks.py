@@ -1,6 +1,8 @@
 """Other libraries beside distributed arrays: arguments stay, outputs are written."""
 
 import operator
+import sys
+import warnings
 
 import dappled
 import numpy
@@ -402,3 +404,37 @@ def test_matplotlib_draws_a_surface():
         return numpy.asarray(found._faces)
 
     numpy.testing.assert_allclose(drawn(dappled), drawn(numpy))
+
+
+# Warnings name the program's line.
+
+
+@pytest.mark.ranks(2, 3)
+def test_a_warning_names_the_programs_line_once():
+    from scipy import ndimage
+
+    a, b = dappled.array(SQUARE), dappled.array(SQUARE[:4])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for one in (a, b, a):
+            ndimage.gaussian_filter(one, 1.0)
+            here = sys._getframe().f_lineno - 1
+        ndimage.gaussian_filter(a, 1.0)
+    if dappled.comm.rank:
+        assert not caught
+        return
+    assert [(one.filename, one.lineno) for one in caught] == [
+        (__file__, here),
+        (__file__, here + 2),
+    ]
+    assert caught[0].category is dappled.FallbackWarning
+    text = f"shape (8, 8) float64, 512 bytes on each of {dappled.comm.size} ranks"
+    assert text in str(caught[0].message)
+
+
+@pytest.mark.ranks(2)
+def test_a_warning_that_is_an_error_is_raised_on_every_rank():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dappled.FallbackWarning)
+        with pytest.raises(dappled.FallbackWarning, match="512 bytes on each of 2 ranks"):
+            numpy.asarray(dappled.array(SQUARE))
