@@ -20,6 +20,7 @@ from dappled._array import is_moved
 from dappled._comm import is_local
 from dappled._fallback import gathered
 from dappled._native import native
+from dappled._order import flags_of
 from dappled._parts import (
     Guard,
     check_path,
@@ -60,7 +61,7 @@ def suffixed(file: Any, suffix: str) -> str:
 
 def header(array: Any) -> tuple[bytes, Any]:
     """The head of an `.npy` file, and the array whose elements in C order follow it."""
-    columns = array.flags.f_contiguous and not array.flags.c_contiguous
+    columns = flags_of(array).fnc
     described = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": columns}
     head = io.BytesIO()
     _BEHIND["_write_array_header"](head, {**described, "shape": array.shape}, None)

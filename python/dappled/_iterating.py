@@ -19,6 +19,7 @@ from dappled._broadcasting import broadcast_to
 from dappled._creation import asarray
 from dappled._crossing import Crossing
 from dappled._line import called_by_user
+from dappled._order import strides_of
 from dappled._piecewise import in_pieces
 
 _AT_ONCE = 4096  # elements of each operand that are fetched together
@@ -51,7 +52,7 @@ def reading(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwar
 def _inner_length(arrays: list[Any], flags: Any, order: Any) -> int:
     """The elements that NumPy's iterator gives at a time: it looks at strides alone."""
     like = numpy.lib.stride_tricks.as_strided
-    few = [like(numpy.empty(1, one.dtype), one.shape, one.strides) for one in arrays]
+    few = [like(numpy.empty(1, one.dtype), one.shape, strides_of(one)) for one in arrays]
     first = called_by_user(numpy.nditer, few, flags, order=order).value
     return int((first[0] if isinstance(first, tuple) else first).size)
 
@@ -61,7 +62,7 @@ def _order(arrays: list[Any], order: str) -> str | None:
     if order in ("C", "F"):
         return order
     steps = [
-        [step for step, length in zip(one.strides, one.shape, strict=True) if length > 1]
+        [step for step, length in zip(strides_of(one), one.shape, strict=True) if length > 1]
         for one in arrays
     ]
     if order not in ("A", "K") or any(min(row, default=1) <= 0 for row in steps):
