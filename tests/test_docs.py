@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/array.md", "docs/distributed.md", "docs/protocol.md"]
+PAGES = ["README.md", "docs/array.md", "docs/distributed.md", "docs/interop.md", "docs/protocol.md"]
 
 
 def make_pictures():

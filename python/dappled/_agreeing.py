@@ -26,7 +26,7 @@ class Outcome(NamedTuple):
 
     def agree(self) -> Any:
         """The result, if no rank has an error; else the first rank's. Collective."""
-        told = b"" if self.error is None and not self.notes else _pickled(self.error, self.notes)
+        told = b"" if self.error is None and not self.notes else pickled(self.error, self.notes)
         sent = core.gather("an element-wise function", told)
         every = [pickle.loads(one) for one in sent if one]
         for say, *about in dict.fromkeys(note for _, notes in every for note in notes):
@@ -98,7 +98,8 @@ _SAYS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _pickled(error: Exception | None, notes: list[Any]) -> bytes:
+def pickled(error: Exception | None, notes: list[Any]) -> bytes:
+    """An error and notes as they are sent to other ranks."""
     try:
         pickle.loads(found := pickle.dumps((error, notes)))
     except Exception:  # an error of which only the text can be told

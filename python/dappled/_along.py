@@ -12,7 +12,7 @@ from dappled._comm import local
 from dappled._folding import along, axes_of
 from dappled._line import called_by_user
 from dappled._native import native
-from dappled._order import laid
+from dappled._order import flags_of, laid
 from dappled._piecewise import in_pieces, uses_pieces
 from dappled._rebind import apart
 from dappled._taking import write_flat
@@ -90,7 +90,8 @@ def nanmedian(
         return NotImplemented
     if axis is None or a.ndim == 1:
         found = called_by_user(_median_of_all, a, axis, out, keepdims=keeps)
-        return wrapped(found) if type(found) is numpy.ndarray else found
+        is_new = type(found) is numpy.ndarray and found is not out
+        return wrapped(found) if is_new else found
     axes = axes_of(a, axis)
     if not axes or len(axes) == a.ndim:
         return NotImplemented
@@ -110,6 +111,6 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> Any:
         return NotImplemented
     if axis is not None or indices.ndim != 1 or indices.dtype.kind not in "iu":
         return called_by_user(_put_by_steps, arr, indices, values, axis)
-    if not (arr._writeable and arr.flags.c_contiguous):  # NumPy writes into the memory alone
+    if not (arr._writeable and flags_of(arr).c_contiguous):  # NumPy writes into the memory alone
         raise ValueError("assignment destination is read-only")
     return write_flat(arr, indices, values)

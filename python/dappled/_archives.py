@@ -10,7 +10,7 @@ from numpy.lib import format as npy
 
 from dappled._files import each, header, opened_in_pieces, suffixed
 from dappled._native import native
-from dappled._parts import Guard, chunks, is_alone, is_path
+from dappled._parts import Guard, check_path, chunks, is_alone, is_path
 from dappled._piecewise import in_pieces
 
 _LENGTHS = 26  # bytes of an entry of an archive before it says how long its name is
@@ -39,6 +39,7 @@ def _savez(
     arrays = _named(args, kwds) or {}
     if is_alone() or not is_path(file):
         return NotImplemented
+    check_path(_WRITERS[compression].__name__, file)
     if not any(map(in_pieces, arrays.values())):
         return each(_WRITERS[compression], file, ".npz", *args, allow_pickle=allow_pickle, **kwds)
     guard = Guard()

@@ -68,4 +68,4 @@ def _repeated(array: Any, shape: tuple[int, ...]) -> Any:
         view._writeable = array._writeable
         return view
     steps = numpy.broadcast_to(held, shape).strides
-    return core.wrap(as_strided(held, shape, steps, writeable=held.flags.writeable))
+    return core.share(as_strided(held, shape, steps, writeable=held.flags.writeable))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -73,6 +73,31 @@ class Comm:
         """Waits until every rank is here. Collective."""
         together("dappled.comm.barrier")
         core.gather("dappled.comm.barrier", b"")
+
+    def first(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Calls a function on rank 0 alone; all ranks get its result, or raise its exception.
+
+        For what must be done once: a file that is not NumPy's, a folder, a request, a log. The
+        result is sent by pickle. The function may not do what all ranks must do together: it is
+        called inside `dappled.local()`. Collective.
+
+        >>> import dappled, os, tempfile
+        >>> folder = dappled.comm.first(tempfile.mkdtemp)
+        >>> dappled.comm.first(os.listdir, folder)
+        []
+        >>> dappled.comm.first(os.rmdir, folder)
+        """
+        if self.size == 1:
+            return function(*args, **kwargs)
+        from dappled._panels import from_rank  # which needs this module
+
+        together("dappled.comm.first")
+
+        def made() -> Any:
+            with local():
+                return function(*args, **kwargs)
+
+        return from_rank(0, made, "dappled.comm.first")
 
     def __repr__(self) -> str:
         return f"Comm(rank={self.rank}, size={self.size})"

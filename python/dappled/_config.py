@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from dappled._array import core
-from dappled._line import warn
+from dappled._line import program_frame, warn_at
 
 CHOICES = {"fallback": ("warn", "error", "quiet")}
 
@@ -54,18 +54,41 @@ class Config:
 config = Config()
 
 
-def note_gather(function: str) -> None:
-    """Says, as the user wants it said, that a function gathers a distributed array."""
+def note_gather(function: str, array: Any) -> None:
+    """Warns, as the settings say, that a function gathers a distributed array."""
     if config.fallback == "quiet" or core.ranks() == 1:
         return
-    text = f"{function} is NumPy's: it gathers a distributed array on every rank"
+    text = (
+        f"{function} is NumPy's: it gathers a distributed array, shape {array.shape} "
+        f"{array.dtype}, {array.nbytes:,} bytes on each of {core.ranks()} ranks"
+    )
     if config.fallback == "error":
         raise FallbackError(text)
-    if core.rank() == 0 or _is_an_error():
-        warn(text, FallbackWarning)
+    action = _action()
+    if core.rank() == 0 or action == "error":  # raised on every rank, or they would diverge
+        frame = program_frame(2)
+        file, line = frame.f_code.co_filename, frame.f_lineno
+        if action != "default" or _is_first(file, line):
+            warn_at(text, FallbackWarning, file, line, frame.f_globals)
 
 
-def _is_an_error() -> bool:
-    """Whether the warning would be raised: then on every rank, or they would part."""
+def _action() -> str:
+    """What Python's filters say of the warning."""
     found = (rule for rule in warnings.filters if issubclass(FallbackWarning, rule[2]))
-    return next((rule[0] for rule in found), "") == "error"
+    return next((rule[0] for rule in found), "default")
+
+
+# The lines that were warned of: Python would warn for each text, and again when a library changes
+# its filters. Whoever records warnings is told anew.
+_lines: set[tuple[str, int]] = set()
+_shown: list[Any] = [None]
+
+
+def _is_first(file: str, line: int) -> bool:
+    shows = getattr(warnings, "_showwarnmsg_impl", None)
+    if _shown[0] != shows:
+        _shown[0] = shows
+        _lines.clear()
+    known = (file, line) in _lines
+    _lines.add((file, line))
+    return not known

@@ -15,7 +15,7 @@ from dappled._array import full as full_array
 from dappled._crossing import Crossing, Proxy
 from dappled._foreign import as_ours
 from dappled._native import native
-from dappled._order import memory_order
+from dappled._order import flags_of, memory_order
 from dappled._piecewise import in_pieces
 from dappled._views import viewed
 
@@ -321,7 +321,7 @@ def _sizes(shape: Any) -> tuple[int, ...] | None:
 def _is_ordered(array: Any, order: str | None) -> bool:
     if order in (None, "K", "A", "k", "a"):
         return True
-    return bool(array.flags["C" if order in ("C", "c") else "F"])
+    return bool(flags_of(array)["C" if order in ("C", "c") else "F"])
 
 
 def _in_order(array: Any, dtype: Any, order: str) -> Any:

@@ -21,6 +21,7 @@ from dappled._comm import together
 from dappled._config import note_gather
 from dappled._foreign import as_ours, is_only_made, takes_part
 from dappled._lending import lent
+from dappled._order import flags_of
 from dappled._tables import PROXIED
 
 # What a list may be full of without being searched for arrays.
@@ -56,7 +57,16 @@ def proxy_of(kind: Any) -> type[Proxy] | None:
 class Crossing:
     """What one call has handed over."""
 
-    __slots__ = ("_function", "_lends", "_ours", "_targets", "_theirs", "_writeable", "_written")
+    __slots__ = (
+        "_copies",
+        "_function",
+        "_lends",
+        "_ours",
+        "_targets",
+        "_theirs",
+        "_writeable",
+        "_written",
+    )
 
     def __init__(self, function: str, writeable: bool = False, lends: bool = False) -> None:
         self._function = function
@@ -66,6 +76,7 @@ class Crossing:
         self._ours: dict[int, tuple[Any, Any]] = {}  # by the id of theirs, which is kept alive
         self._written: list[Any] = []
         self._targets: list[Any] = []  # what NumPy writes into, as it sees it
+        self._copies: list[Any] = []  # of arrays that do not see what is written there
 
     def over(self, value: Any, written: bool = False) -> Any:
         """A value as NumPy takes it; one that NumPy writes into is written back at the end.
@@ -105,7 +116,10 @@ class Crossing:
         return [made[place] for place in range(len(args))], {name: made[name] for name in kwargs}
 
     def back(self, value: Any, holders: int = _HOLDERS) -> Any:
-        """A value of NumPy's as ours; an array that nobody else holds is ours alone."""
+        """A value of NumPy's as ours; an array that nobody else holds is ours alone.
+
+        A function that may return a view shares the memory of what others hold, on every rank.
+        """
         kind: Any = type(value)
         if id(value) in self._ours:
             return self._ours[id(value)][1]
@@ -136,13 +150,15 @@ class Crossing:
         if gathered := is_gathered(array):
             together(self._function)
             if array.size > 1:  # one element is sent like any other
-                note_gather(self._function)
+                note_gather(self._function, array)
         theirs = core.unwrap(array, writeable=written or self._writeable)
         if written and array._held is None and (gathered or core.ranks() > 1):
             self._written.append(array)
             theirs = _to_be_written(theirs, array, gathered)
         elif gathered and self._lends:
             theirs = lent(array, theirs)
+        if core.ranks() > 1 and array._held is None and not array._shared:
+            self._copies.append(theirs)
         if written:
             self._targets.append(theirs)
             return self._pair(array, theirs)
@@ -151,7 +167,7 @@ class Crossing:
     def _array_of_theirs(self, array: Any, written: bool) -> Any:
         if written:
             self._targets.append(array)
-            return array
+            return self._pair(array, array)  # the program's own, which it gets back
         return self._disjoint(array)
 
     def _disjoint(self, theirs: Any) -> Any:
@@ -161,14 +177,22 @@ class Crossing:
         return theirs
 
     def _array_back(self, value: Any, alone: bool) -> Any:
-        made = wrapped(value, alone)
-        # On several ranks that is a copy: what should be seen in an array that NumPy holds, as
-        # a field of a structure, may not be written there.
-        if core.ranks() > 1 and value.base is not None and made._held is None:
+        if core.ranks() == 1:
+            return core.wrap(value, alone)
+        if self._writeable and not alone and not self._is_copied(value):
+            return core.share(value)
+        made = wrapped(value)
+        # That is a copy: what should be seen in an array that NumPy holds, as a field of a
+        # structure, may not be written there.
+        if value.base is not None and made._held is None:
             held = [theirs for theirs, ours in self._ours.values() if _is_held(ours)]
             if any(numpy.may_share_memory(value, theirs) for theirs in held):
                 made._writeable = False
         return made
+
+    def _is_copied(self, value: Any) -> bool:
+        """Whether an array sees the memory of a copy that was made for this call."""
+        return any(numpy.may_share_memory(value, copy) for copy in self._copies)
 
     def _apart(self, value: Any) -> Any:
         """A masked array or a matrix with memory of its own, where that of ours can't be written;
@@ -220,7 +244,8 @@ def _is_alone(array: Any, holders: int) -> bool:
 
 def _to_be_written(values: Any, array: Any, own: bool) -> Any:
     """Values in memory of their own, as contiguous as the array: some functions ask for that."""
-    c_order, f_order = array.flags.c_contiguous, array.flags.f_contiguous
+    flags = flags_of(array)
+    c_order, f_order = flags.c_contiguous, flags.f_contiguous
     if not array._writeable or (own and c_order):
         return values
     if c_order or f_order:

@@ -19,6 +19,7 @@ from dappled._array import core, into, is_moved
 from dappled._crossing import Proxy
 from dappled._fallback import dressed, gathered, numpys
 from dappled._foreign import is_for_library
+from dappled._order import flags_of
 from dappled._parameters import many
 from dappled._piecewise import in_pieces
 from dappled._shuffling import ORDERING, ordering
@@ -201,7 +202,7 @@ def _into(draw: _Draw) -> Any:
     """Numbers drawn for an array that is there: of its shape and dtype, which is to be NumPy's."""
     out = draw.named.pop("out")
     kind = numpy.dtype(draw.argument("dtype") or float)
-    right = out._writeable and out.flags.c_contiguous and out.dtype == kind
+    right = out._writeable and flags_of(out).c_contiguous and out.dtype == kind
     if not right or draw.size not in (None, out.shape, out.size if out.ndim == 1 else None):
         return NotImplemented
     draw.size = out.shape

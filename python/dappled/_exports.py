@@ -40,7 +40,7 @@ def memory(array: Any) -> Any:
     if is_gathered(array):
         raise BufferError(
             f"in pieces over {core.ranks()} ranks: `a.local` is this rank's piece, "
-            "`numpy.asarray(a)` gathers"
+            "`a.numpy()` gathers"
         )
     return core.unwrap(array, writeable=True)
 
@@ -63,7 +63,7 @@ def _array(self: Any, dtype: Any = None, *, copy: bool | None = None) -> Any:
 
 def _gathered(array: Any, copy: bool | None = None) -> Any:
     together("numpy.asarray")
-    note_gather("numpy.asarray")
+    note_gather("numpy.asarray", array)
     values = core.unwrap(array, writeable=True)
     return values if copy else lent(array, values)
 
@@ -78,7 +78,7 @@ def _interface(self: Any) -> dict[str, Any]:
         raise AttributeError("__array_interface__")
     if is_gathered(self):
         values = _gathered(self)
-        own = {"data": memoryview(values), "strides": values.strides}
+        own = {"data": memoryview(values.ravel("K")), "strides": values.strides}
         return {**values.__array_interface__, **own}
     values = core.unwrap(self, writeable=True)
     return {**values.__array_interface__, "lent": values}

@@ -1,8 +1,9 @@
 """Files: on several ranks, arrays in pieces are read and written in pieces.
 
-Named files of raw elements and `.npy` are read and written by all ranks at once. What is whole on
-every rank each rank writes for itself, as names and disks may be its own; but when all are there,
-and none goes on before all have: one that is late would write what it has over what came later.
+Named files of raw elements and `.npy` are read and written by all ranks at once: all name the same
+file. What is whole on every rank each rank writes for itself, as disks may be its own; but when all
+are there, and none goes on before all have: one that is late would write what it has over what came
+later.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from dappled._array import is_moved
 from dappled._comm import is_local
 from dappled._fallback import gathered
 from dappled._native import native
+from dappled._order import flags_of
 from dappled._parts import (
     Guard,
+    check_path,
     chunks,
     everywhere,
     is_alone,
@@ -58,7 +61,7 @@ def suffixed(file: Any, suffix: str) -> str:
 
 def header(array: Any) -> tuple[bytes, Any]:
     """The head of an `.npy` file, and the array whose elements in C order follow it."""
-    columns = array.flags.f_contiguous and not array.flags.c_contiguous
+    columns = flags_of(array).fnc
     described = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": columns}
     head = io.BytesIO()
     _BEHIND["_write_array_header"](head, {**described, "shape": array.shape}, None)
@@ -69,6 +72,7 @@ def header(array: Any) -> tuple[bytes, Any]:
 def save(file: Any, arr: Any, allow_pickle: Any = True) -> Any:
     if is_alone():
         return NotImplemented
+    check_path("save", file)
     if not in_pieces(arr):
         return each(numpy.save, file, ".npy", arr, allow_pickle)
     head, rows = header(arr)
@@ -92,6 +96,7 @@ def load(
     *,
     max_header_size: Any = npy.read_array.__globals__["_MAX_HEADER_SIZE"],
 ) -> Any:
+    check_path("load", file)
     if is_alone() or mmap_mode or not is_path(file) or not _is_npy(file):
         return NotImplemented
     with open(file, "rb") as opened:
@@ -120,6 +125,7 @@ def fromfile(
     file: Any, dtype: Any = None, count: Any = -1, sep: Any = "", offset: Any = 0, **kwargs: Any
 ) -> Any:
     kind = numpy.dtype(dtype)
+    check_path("fromfile", file)
     if is_alone() or kwargs or sep or not is_path(file) or not is_moved(kind):
         return NotImplemented
     if not os.path.isfile(file) or not isinstance(offset, int) or offset < 0:
@@ -134,6 +140,7 @@ def fromfile(
 def tofile(self: Any, fid: Any, /, sep: Any = "", format: Any = "%s") -> Any:
     if is_alone():
         return NotImplemented
+    check_path("ndarray.tofile", fid)
     if not in_pieces(self):
         return each(_to_file, fid, "", self, sep, format)
     if is_path(fid) and not sep:

@@ -20,6 +20,7 @@ class Flags:
     """The flags of one array, read when they are asked for; `writeable` can be set."""
 
     _array: Any
+    _gathered = True  # the memory that NumPy is given
     writebackifcopy = False
 
     def __init__(self, array: Any) -> None:
@@ -103,8 +104,14 @@ class Flags:
         held = self._array._held
         if held is not None:
             return held.flags.c_contiguous, held.flags.f_contiguous
-        c_order, f_order = self._array._contiguous
+        c_order, f_order = self._array._contiguous(self._gathered)
         return c_order, f_order
+
+
+class ViewFlags(Flags):
+    """The flags that NumPy has: those of a part of a distributed array are not those of a copy."""
+
+    _gathered = False
 
 
 def _is_aligned(array: Any) -> bool:
@@ -112,7 +119,7 @@ def _is_aligned(array: Any) -> bool:
     if array._held is not None:
         return bool(array._held.flags.aligned)
     step, base = array.dtype.alignment, array.base
-    axes = zip(array.shape, array.strides, strict=True)
+    axes = zip(array.shape, array._strides, strict=True)
     if step == 1 or not array.size:
         return True
     if any(length > 1 and stride % step for length, stride in axes):
@@ -143,4 +150,4 @@ def _may_be_written(base: Any) -> bool:
         return True
 
 
-METHODS = {"flags": property(Flags)}
+METHODS = {"flags": property(Flags), "_flags": property(ViewFlags)}

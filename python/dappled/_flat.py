@@ -13,6 +13,7 @@ from dappled._array import core, ndarray
 from dappled._creation import asarray
 from dappled._crossing import Crossing, Proxy
 from dappled._fallback import are_kept, shadow
+from dappled._order import flags_of
 from dappled._piecewise import in_pieces
 from dappled._tables import COMPUTED
 from dappled._taking import nonzero
@@ -128,7 +129,7 @@ def _read(base: Any, key: Any) -> Any:
 def write(base: Any, key: Any, value: Any) -> None:
     """Writes values, as often as they are needed, over elements of an array in pieces."""
     count = key.size if _is_array(key) else numpy.size(shadow(base).flat[key])
-    is_row = base.flags.c_contiguous
+    is_row = flags_of(base).c_contiguous
     row = base.reshape(-1, copy=not is_row)
     if _is_array(key) or isinstance(key, slice):
         value = value if isinstance(value, ndarray) else core.wrap(numpy.asarray(value, base.dtype))

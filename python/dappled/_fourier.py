@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from dappled._array import core
+from dappled._order import strides_of
 from dappled._threads import LARGE, each, scratch, shares, threads
 
 # From these lengths on the core is sooner done: with fewer lines than threads, and always.
@@ -60,7 +61,8 @@ def resized(shape: tuple[int, ...], step: Step) -> tuple[int, ...]:
 def transformed(array: Any, steps: list[Step]) -> Any:
     """A new array of NumPy's, in the order of memory that NumPy's own would have."""
     axes = list(range(array.ndim))
-    order = sorted(axes, key=lambda axis: -abs(array.strides[axis]))
+    strides = strides_of(array)
+    order = sorted(axes, key=lambda axis: -abs(strides[axis]))
     if order != axes:
         turned = [step._replace(axis=order.index(step.axis)) for step in steps]
         return transformed(array.transpose(order), turned).transpose(

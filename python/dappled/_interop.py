@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from dappled._array import core, is_gathered
@@ -39,12 +40,24 @@ def to_numpy(
     return self.__array__(dtype, copy=True)
 
 
+def _arrow_stream(self: Any, requested_schema: Any = None) -> Any:
+    """The values in Arrow's C interface, made by the library that the program uses for it."""
+    if polars := sys.modules.get("polars"):
+        make = polars.Series if self.ndim == 1 else polars.DataFrame
+        return make(numpy(self)).__arrow_c_stream__(requested_schema)
+    if (arrow := sys.modules.get("pyarrow")) and self.ndim == 1:
+        values = arrow.chunked_array([arrow.array(numpy(self))])
+        return values.__arrow_c_stream__(requested_schema)
+    raise TypeError("an array is handed over as Arrow's by polars or pyarrow alone: a.numpy()")
+
+
 METHODS: dict[str, Any] = {
     # pandas tells array classes apart by this name. The one it has for its wrapper of NumPy's
     # arrays lets it take ours for masks, and unwrap them by `to_numpy`.
     "_typ": "npy_extension",
+    "__arrow_c_stream__": _arrow_stream,
     "numpy": numpy,
     "to_numpy": to_numpy,
 }
-for _function in (numpy, to_numpy):
+for _function in (numpy, to_numpy, _arrow_stream):
     _function.__dict__["__way__"] = GATHERED

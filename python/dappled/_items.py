@@ -18,7 +18,7 @@ from dappled._array import empty as empty_array
 from dappled._broadcasting import fitted
 from dappled._line import called_by_user
 from dappled._native import native
-from dappled._order import memory_order, turned
+from dappled._order import flags_of, memory_order, turned
 from dappled._piecewise import applied, in_pieces
 from dappled._views import getfield, viewed
 
@@ -165,14 +165,14 @@ def reshape(array: Any, *shape: Any, order: str = "C", copy: bool | None = None)
         except ValueError as error:
             if copy is False or "avoid creating a copy" not in str(error):
                 raise
-    columns = order in ("F", "f") or (order in ("A", "a") and array.flags.fnc)
+    columns = order in ("F", "f") or (order in ("A", "a") and flags_of(array).fnc)
     made = _METHODS["copy"](array, "F" if columns else "C")
     return viewed(numpy.ndarray.reshape, made, *shape, order=order, copy=False)
 
 
 def ravel(array: Any, order: str = "C") -> Any:
     rows = array.transpose(memory_order(array, array.ndim, order))
-    return rows.reshape(-1) if rows.flags.c_contiguous else flatten(array, order)
+    return rows.reshape(-1) if flags_of(rows).c_contiguous else flatten(array, order)
 
 
 def flatten(array: Any, order: str = "C") -> Any:

@@ -20,6 +20,7 @@ from dappled._creation import asarray
 from dappled._crossing import Crossing
 from dappled._flat import Ahead
 from dappled._line import called_by_user
+from dappled._order import strides_of
 
 _FLAGS = {"multi_index", "c_index", "f_index", "external_loop", "refs_ok", "zerosize_ok"}
 
@@ -53,7 +54,7 @@ def reading(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwar
 def _without_elements(array: Any) -> Any:
     """An array of NumPy's with the same strides, by which an iterator is planned, and no memory."""
     return numpy.lib.stride_tricks.as_strided(
-        numpy.empty(1, array.dtype), array.shape, array.strides
+        numpy.empty(1, array.dtype), array.shape, strides_of(array)
     )
 
 

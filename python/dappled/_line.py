@@ -7,11 +7,14 @@ frame that says it was the user's: the same instructions, with the file and line
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import types
 import warnings
 from collections.abc import Callable
 from typing import Any
+
+from dappled._installed import is_installed
 
 _PACKAGES = ("dappled", "numpy")
 
@@ -30,6 +33,15 @@ def warn(text: str, category: type[Warning]) -> None:
     """Warns of the innermost line that is not a library's."""
     frame = users_frame(2)
     warn_at(text, category, frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+
+
+def program_frame(level: int) -> types.FrameType:
+    """The innermost frame of the program: of no library, from so many levels above this one on."""
+    first = users_frame(level + 1)
+    frame: types.FrameType | None = first
+    while frame and is_installed(os.path.realpath(frame.f_code.co_filename)):
+        frame = frame.f_back
+    return frame or first  # a library that is run as a program
 
 
 def warn_again(text: str, category: type[Warning], file: str, line: int) -> None:

@@ -33,6 +33,7 @@ from dappled._crossing import Crossing
 from dappled._fallback import dressed, gathered, shadow
 from dappled._flat import flat
 from dappled._native import native
+from dappled._order import flags_of
 from dappled._tables import GATHERED, SMALL_METHODS
 
 # What Python gives every class, and doors that only the core can open: it knows of exports.
@@ -101,7 +102,7 @@ def _new(kind: Any, *args: Any, **kwargs: Any) -> Any:
     over = {name: crossing.over(value) for name, value in kwargs.items()}
     if issubclass(kind, numpy.ndarray):  # a program's class, derived from ours
         return numpy.ndarray.__new__(kind, *crossing.over(args), **over)
-    return core.wrap(numpy.ndarray(*crossing.over(args), **over))
+    return crossing.back(numpy.ndarray(*crossing.over(args), **over))
 
 
 def _single(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -123,7 +124,7 @@ def _iterate(self: Any) -> Any:
 
 
 def _element(value: Any) -> Any:
-    return core.wrap(value) if type(value) is numpy.ndarray else value
+    return core.share(value) if type(value) is numpy.ndarray else value
 
 
 def _contains(self: Any, item: Any) -> bool:
@@ -157,7 +158,7 @@ def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
         return
     if numpy.min(shape, initial=0) < 0:
         raise ValueError("negative dimensions not allowed")
-    if not (self.flags.c_contiguous or self.flags.f_contiguous):
+    if not flags_of(self).forc:
         raise ValueError("resize only works on single-segment arrays")
     try:
         self.shape = shape

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -190,7 +191,7 @@ def public(theirs: types.ModuleType) -> list[str]:
 
 def lazily(module: str, find: Callable[[str], Any]) -> Callable[[str], Any]:
     """A module's `__getattr__`, which keeps what it has found in the module."""
-    namespace = vars(import_module(module))
+    namespace = namespace_of(sys.modules[module])
 
     def __getattr__(name: str) -> Any:
         if name.startswith("_"):  # NumPy's private names are not ours: `_core` is not its `_core`
@@ -198,6 +199,37 @@ def lazily(module: str, find: Callable[[str], Any]) -> Callable[[str], Any]:
         return namespace.setdefault(name, find(name))
 
     return __getattr__
+
+
+def namespace_of(module: types.ModuleType) -> dict[str, Any]:
+    """The names that a module has already; `vars(module)` would find all others first."""
+    own: Any = inspect.getattr_static(types.ModuleType, "__dict__")
+    return own.__get__(module)  # type: ignore[no-any-return]
+
+
+class Completed(types.ModuleType):
+    """A module whose `__dict__` has all public names, though they are found one by one.
+
+    `eval(text, vars(np))` looks at nothing else. That all are found when `__dict__` is first asked
+    for costs less than finding them when the module is imported.
+    """
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        namespace = namespace_of(self)
+        for name in namespace.pop("_unfound", ()):
+            getattr(self, name)
+        return namespace
+
+
+def complete_for_vars(module: str, theirs: types.ModuleType, own: Iterable[str] = ()) -> None:
+    """Lets `vars()` of a module have names of our own and those that NumPy's has there.
+
+    NumPy does not have the modules that it imports when they are first used.
+    """
+    public = [name for name in vars(theirs) if not name.startswith("_")]
+    namespace_of(sys.modules[module])["_unfound"] = [*public, *own]
+    sys.modules[module].__class__ = Completed
 
 
 def _attribute(theirs: types.ModuleType, name: str) -> Any:

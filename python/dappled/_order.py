@@ -6,11 +6,26 @@ from typing import Any
 
 import numpy
 
+from dappled import _core
+
+
+def strides_of(array: Any) -> tuple[int, ...]:
+    """NumPy's strides of an array, also of a part of a distributed one.
+
+    `array.strides` describes the memory of a gathered copy there.
+    """
+    return array._strides if isinstance(array, _core.ndarray) else array.strides
+
+
+def flags_of(array: Any) -> Any:
+    """NumPy's flags of an array, as `strides_of` has its strides."""
+    return array._flags if isinstance(array, _core.ndarray) else array.flags
+
 
 def memory_order(array: Any, ndim: int, order: Any) -> list[int]:
     """The axes of a new array like another, from the longest stride to the shortest."""
     axes = list(range(ndim))
-    flags = array.flags
+    flags = flags_of(array)
     alike = order in ("A", "a") or (order not in ("C", "c") and ndim == array.ndim)
     if order in ("F", "f") or (alike and flags.fnc):
         return axes[::-1]
@@ -33,7 +48,7 @@ def common_order(arrays: list[Any], shape: tuple[int, ...]) -> list[int]:
     and looks at strides alone.
     """
     axes = list(range(len(shape)))
-    if 0 in shape or all(array.flags.c_contiguous for array in arrays):
+    if 0 in shape or all(flags_of(array).c_contiguous for array in arrays):
         return axes
     few = [_few(array) for array in arrays]
     made = numpy.nditer([*few, None]).operands[-1]
@@ -49,7 +64,8 @@ def joined_order(arrays: list[Any]) -> list[int]:
         place = len(axes)
         for at in reversed(range(len(axes))):
             both = [one for one in arrays if one.shape[axis] != 1 and one.shape[axes[at]] != 1]
-            farther = [abs(one.strides[axis]) > abs(one.strides[axes[at]]) for one in both]
+            strides = map(strides_of, both)
+            farther = [abs(steps[axis]) > abs(steps[axes[at]]) for steps in strides]
             if farther and not all(farther):
                 break
             place = at if farther else place
@@ -59,7 +75,8 @@ def joined_order(arrays: list[Any]) -> list[int]:
 
 def by_stride(array: Any, first: int = 0) -> list[int]:
     """The axes from one on, from the longest stride to the shortest."""
-    return sorted(range(first, array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    strides = strides_of(array)
+    return sorted(range(first, array.ndim), key=lambda axis: -abs(strides[axis]))
 
 
 def laid(made: Any, axes: list[int]) -> Any:
@@ -72,14 +89,15 @@ def laid(made: Any, axes: list[int]) -> Any:
 def lying_as(array: Any) -> Any:
     """Two elements along each axis, in memory as those of an array."""
     lengths, axes = [min(length, 2) for length in array.shape], by_stride(array)
-    there = [lengths[axis] if array.strides[axis] else 1 for axis in axes]
+    strides = strides_of(array)
+    there = [lengths[axis] if strides[axis] else 1 for axis in axes]
     back = sorted(range(array.ndim), key=axes.__getitem__)
     return numpy.broadcast_to(numpy.zeros(there, array.dtype).transpose(back), lengths)
 
 
 def _few(array: Any) -> Any:
     """Two elements along each axis, with the strides of an array; they are not there."""
-    lengths = zip(array.strides, array.shape, strict=True)
+    lengths = zip(strides_of(array), array.shape, strict=True)
     strides = [stride if length > 1 else 0 for stride, length in lengths]
     return numpy.lib.stride_tricks.as_strided(numpy.zeros(1, "u1"), (2,) * array.ndim, strides)
 

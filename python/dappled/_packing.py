@@ -10,7 +10,7 @@ import numpy
 from dappled._array import core
 from dappled._folding import along, axes_of
 from dappled._native import native
-from dappled._order import turned
+from dappled._order import flags_of, turned
 from dappled._piecewise import in_pieces
 
 
@@ -44,7 +44,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: Any = "
 
 def _along(a: Any, axis: int, compute: Callable[[Any, int], Any]) -> Any:
     """What is made along an axis; it lies in Fortran's order if the array does."""
-    if not a.flags.fnc:
+    if not flags_of(a).fnc:
         return along(a, [axis], lambda part: compute(part, axis), True)
     back = list(range(a.ndim))[::-1]
     return turned(_along(a.T, back[axis], compute), back)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy
 
+from dappled._agreeing import pickled
 from dappled._array import core
 from dappled.protocol import Distribution
 
@@ -95,7 +96,7 @@ class Coming:
         return found
 
 
-def from_rank(rank: int, make: Callable[[], Any]) -> Any:
+def from_rank(rank: int, make: Callable[[], Any], what: str = "linear algebra") -> Any:
     """What one rank makes: what all others get, or the error that all raise. The memory of its
     arrays is sent as it is.
     """
@@ -105,16 +106,17 @@ def from_rank(rank: int, make: Callable[[], Any]) -> Any:
             kept = pickle.dumps(make(), protocol=5, buffer_callback=memory.append)
             sent = pickle.dumps((kept, len(memory), None))
         except Exception as error:
-            sent = pickle.dumps((b"", 0, error))
-    kept, count, wrong = pickle.loads(core.gather("linear algebra", sent)[rank])
+            memory.clear()
+            sent = pickle.dumps((b"", 0, pickled(error, [])))
+    kept, count, wrong = pickle.loads(core.gather(what, sent)[rank])
     if wrong is not None:
-        raise wrong
+        raise pickle.loads(wrong)[0]
     if core.rank() == rank:
         own = [numpy.frombuffer(one.raw(), "u1") for one in memory]
-        for one in [core.start_from(rank, "linear algebra", part) for part in own]:
+        for one in [core.start_from(rank, what, part) for part in own]:
             one.wait()
         return pickle.loads(kept, buffers=memory)  # as all others have it: nobody has more to copy
-    came = [core.start_from(rank, "linear algebra", numpy.empty(0, "u1")) for _ in range(count)]
+    came = [core.start_from(rank, what, numpy.empty(0, "u1")) for _ in range(count)]
     return pickle.loads(kept, buffers=[one.wait() for one in came])
 
 

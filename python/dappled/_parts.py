@@ -13,7 +13,7 @@ import numpy
 
 from dappled._agreeing import agreed
 from dappled._array import core
-from dappled._comm import together
+from dappled._comm import is_local, together
 from dappled.protocol import Distribution
 
 # Bytes that a rank, or the one that writes alone, has beside its pieces.
@@ -23,6 +23,31 @@ _ROUND = 1 << 25
 def is_path(file: Any) -> bool:
     """Whether a file is given by its name."""
     return isinstance(file, str | bytes | os.PathLike)
+
+
+def check_path(what: str, file: Any) -> None:
+    """Raises on all ranks if they name different files. Collective, but for opened files.
+
+    Each rank would read or write another one, and arrays that all have would differ.
+    """
+    if core.ranks() == 1 or not is_path(file) or is_local():
+        return
+    sent = core.gather(f"the file of dappled.{what}", os.fsencode(file))
+    if len(set(sent)) > 1:
+        ranks = {name: [at for at, one in enumerate(sent) if one == name] for name in sent}
+        named = ", ".join(f"{os.fsdecode(name)!r} on {_some(at)}" for name, at in ranks.items())
+        raise ValueError(
+            f"dappled.{what} is given another file on each rank: {named}. All ranks read and write "
+            "one file together; a rank reads or writes its own inside dappled.local()"
+        )
+
+
+def _some(ranks: list[int]) -> str:
+    """Ranks in words, the first few by number."""
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    more = f" and {len(ranks) - 4} more" if len(ranks) > 4 else ""
+    return f"ranks {', '.join(map(str, ranks[:4]))}{more}"
 
 
 def is_alone() -> bool:

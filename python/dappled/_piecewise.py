@@ -19,7 +19,7 @@ from dappled._agreeing import agreed
 from dappled._array import core, is_gathered, is_moved, ndarray
 from dappled._comm import together
 from dappled._line import called_by_user
-from dappled._order import common_order, in_order, turned
+from dappled._order import common_order, flags_of, in_order, turned
 
 # Keyword arguments that say how an element is computed, and nothing of other arrays.
 _PLAIN = {"casting", "dtype", "sig", "signature", "subok"}
@@ -166,7 +166,7 @@ def _axes(arrays: list[Any], shape: tuple[int, ...], order: str) -> list[int]:
     given = [one for one in arrays if isinstance(one, _ARRAYS)]
     if order == "K":
         return common_order(given, shape)
-    columns = order == "F" or (order == "A" and all(one.flags.f_contiguous for one in given))
+    columns = order == "F" or (order == "A" and all(flags_of(one).f_contiguous for one in given))
     return list(range(len(shape)))[:: -1 if columns else 1]
 
 

@@ -13,6 +13,7 @@ from dappled._flat import flatiter
 from dappled._foreign import as_ours
 from dappled._matmul import matmul
 from dappled._native import native
+from dappled._order import flags_of
 from dappled._piecewise import in_pieces
 
 
@@ -35,7 +36,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if arrays := ours(a, b):
         one, other = map(few, arrays)
         numpy.dot(one, other, few(out))  # which NumPy may refuse
-    return into(_dot(a, b), out) if out.flags.c_contiguous else NotImplemented
+    return into(_dot(a, b), out) if flags_of(out).c_contiguous else NotImplemented
 
 
 def _dot(a: Any, b: Any) -> Any:
@@ -112,7 +113,7 @@ def _elements(value: Any) -> Any:
     """An array with the elements of a vector, in C order."""
     array = value.base if type(value) is flatiter else value
     is_row = type(array) is ndarray and (array.ndim == 1 or array is not value)
-    return array if is_row and array._held is None and array.flags.c_contiguous else None
+    return array if is_row and array._held is None and flags_of(array).c_contiguous else None
 
 
 def _of_vectors(a: Any, b: Any) -> Any:

@@ -43,7 +43,7 @@ def proxy(kind: type) -> type[Proxy]:
         members["__getitem__"] = _opening(members["__getitem__"])
     members |= {"__init__": _init(kind, module), "__doc__": kind.__doc__, "__module__": module}
     members["_kind"] = kind
-    if kind in _GENERATORS:
+    if kind.__name__ in _GENERATORS:
         made: Any = _InPlaceOf(kind.__name__, (_Generator, kind), members)
         return made  # type: ignore[no-any-return]
     bases = (_Delegating, Mapping) if mapping else (_Delegating,)
@@ -76,7 +76,7 @@ class _Delegating(Proxy):
         return around, (type(self), self._numpy)
 
 
-_GENERATORS = (numpy.random.Generator, numpy.random.RandomState)
+_GENERATORS = ("Generator", "RandomState")
 
 
 class _InPlaceOf(type):
@@ -193,7 +193,7 @@ def _member(kind: type, name: str, module: str) -> Any:
     if isinstance(member, classmethod | staticmethod):
         return staticmethod(gathered(getattr(kind, name), module))
     if inspect.isroutine(member):
-        is_random = kind.__name__ in ("Generator", "RandomState")
+        is_random = kind.__name__ in _GENERATORS
         return (of_random if is_random else gathered)(member, module)
     if inspect.isdatadescriptor(member):
         return property(lambda self: _Delegating.__getattr__(self, name), _setter(name))

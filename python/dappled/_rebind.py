@@ -51,7 +51,35 @@ def rebound(function: Any, module: str = "dappled") -> Callable[..., Any]:
     code = in_python(function)
     if code is None:
         return adopt(function, module)
-    return dressed(_copy(code), function, module)
+    return dressed(_with_out(_copy(code), code), function, module)
+
+
+def _inner(function: Any) -> Callable[..., Any]:
+    """A rebound function that others call: the frames to the program's are as many as NumPy's."""
+    code = in_python(function)
+    return adopt(function) if code is None else dressed(_copy(code), function, "dappled")
+
+
+def _with_out(rebound: Any, code: types.FunctionType) -> Any:
+    """A rebound function whose `out` may be NumPy's: it sees an array of ours over that memory."""
+    names = code.__code__.co_varnames[: code.__code__.co_argcount + code.__code__.co_kwonlyargcount]
+    if "out" not in names:
+        return rebound
+    place = names.index("out")
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        out = args[place] if len(args) > place else kwargs.get("out")
+        if type(out) is not numpy.ndarray:
+            return called_by_user(rebound, *args, **kwargs)
+        shared = core.share(out)
+        if len(args) > place:
+            args = (*args[:place], shared, *args[place + 1 :])
+        else:
+            kwargs = {**kwargs, "out": shared}
+        found = called_by_user(rebound, *args, **kwargs)
+        return out if found is shared else found
+
+    return call
 
 
 def apart(function: Any) -> Callable[..., Any]:
@@ -67,7 +95,8 @@ def rewrapped(function: Any, module: str = "dappled") -> Callable[..., Any]:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         result = called_by_user(inner, *args, **kwargs)  # what it warns of is the user's line
-        return wrapped(result) if type(result) is numpy.ndarray else result
+        given = any(result is value for value in (*args, *kwargs.values()))  # as an `out`
+        return wrapped(result) if type(result) is numpy.ndarray and not given else result
 
     return dressed(call, function, module, vars(inner)["__way__"])
 
@@ -155,7 +184,7 @@ def _function(value: Any) -> Any:
         return getattr(import_module("dappled.linalg"), name)
     if name in DESCRIBING:
         return adopt(value)
-    return rebound(value) if name else value
+    return _inner(value) if name else value
 
 
 def _behind(function: Any) -> tuple[Any, Any]:

@@ -13,6 +13,7 @@ from dappled._array import core, ndarray
 from dappled._chunks import CHUNK
 from dappled._crossing import Proxy
 from dappled._fallback import dressed
+from dappled._order import flags_of, strides_of
 from dappled._piecewise import in_pieces
 from dappled._tables import PIECEWISE
 from dappled._weighing import weighed
@@ -91,7 +92,7 @@ def _permuted(generator: Any, x: Any, axis: Any = None, *, out: Any = None) -> A
     if axis is None and out is None and _is_in_columns(x):  # NumPy's order is that of memory
         made = _permuted(generator, x.T.copy())
         return made if made is NotImplemented else made.T
-    if not (x if out is None else out).flags.c_contiguous or not _is_held(x, out):
+    if not flags_of(x if out is None else out).c_contiguous or not _is_held(x, out):
         return NotImplemented
     if not x.size:
         return x.copy()
@@ -110,7 +111,7 @@ def _permuted(generator: Any, x: Any, axis: Any = None, *, out: Any = None) -> A
 
 def _is_in_columns(x: Any) -> bool:
     """Whether a copy in the order of an array's memory is in Fortran's, and not in C's."""
-    steps = [abs(step) for step, length in zip(x.strides, x.shape, strict=True) if length > 1]
+    steps = [abs(step) for step, length in zip(strides_of(x), x.shape, strict=True) if length > 1]
     return x.size > 1 and len(steps) > 1 and all(map(operator.lt, steps, steps[1:]))
 
 

@@ -31,6 +31,7 @@ from dappled._foreign import (
 from dappled._keys import refused
 from dappled._line import called_by_user
 from dappled._native import native
+from dappled._order import flags_of
 from dappled._piecewise import applied, in_pieces
 from dappled._rebind import rebound, rewrapped
 from dappled._signals import report, warnings_matter
@@ -142,7 +143,7 @@ def getitem(array: Any, key: Any) -> Any:
     held = array._held
     if held is not None and (type(key) in (int, str) or _is_one(array, key)):  # the commonest
         found = held[key]
-        return core.wrap(found) if type(found) is numpy.ndarray else found
+        return core.share(found) if type(found) is numpy.ndarray else found
     if (made := all_ours(key)) is not key:
         return array[made]
     if array._items and (found := _items.getitem(array, key)) is not NotImplemented:
@@ -301,7 +302,7 @@ def no_imaginary_part(array: Any) -> Any:
     if core.ranks() > 1:
         zeros = numpy.zeros_like(array, order="A")
     else:
-        zeros = full(array.shape, None, array.dtype, "F" if array.flags.fnc else "C")
+        zeros = full(array.shape, None, array.dtype, "F" if flags_of(array).fnc else "C")
     zeros._writeable = False
     return zeros
 

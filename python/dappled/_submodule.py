@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from dappled._names import lazily, of_submodule, public
+from dappled._names import complete_for_vars, lazily, of_submodule, public
 
 
 def submodule(
@@ -19,4 +19,5 @@ def submodule(
     def find(name: str) -> Any:
         return of_submodule(numpy_module, name, module)
 
+    complete_for_vars(module, numpy_module)
     return lazily(module, find), lambda: names, names

@@ -18,6 +18,7 @@ from dappled._creation import asarray
 from dappled._large import is_large
 from dappled._line import called_by_user
 from dappled._native import native
+from dappled._order import flags_of
 from dappled._piecewise import applied, in_pieces
 from dappled._places import MODES, inside, numbers_of, wound
 from dappled._threads import plain, unwritten
@@ -91,7 +92,7 @@ def _take(a: Any, indices: Any, axis: Any, mode: Any) -> Any:
         found = row[(slice(None),) * at + (int(numbers),)]
         return found.copy() if row.ndim > 1 else found
     found = row[(slice(None),) * at + (numbers,)]
-    return found if found.flags.c_contiguous else found.copy()
+    return found if flags_of(found).c_contiguous else found.copy()
 
 
 def _is_cast(a: Any, out: Any) -> bool:
@@ -238,7 +239,7 @@ def _choose_into(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> 
         return NotImplemented
     if out is not None and numpy.shape(out) != shape:  # which NumPy sees before any value
         return NotImplemented
-    if mode != "raise" and isinstance(out, ndarray) and not out.flags.c_contiguous:
+    if mode != "raise" and isinstance(out, ndarray) and not flags_of(out).c_contiguous:
         # NumPy (2.3 and later) writes one element after the other, whatever the strides.
         return into(choose(a, choices, mode=mode), out, casts=True)
     return into(_choose(a, choices, mode), out, casts=True)

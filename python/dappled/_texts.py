@@ -13,7 +13,7 @@ from dappled._array import core
 from dappled._comm import together
 from dappled._files import each
 from dappled._native import native
-from dappled._parts import Guard, chunks, is_alone, is_path
+from dappled._parts import Guard, check_path, chunks, is_alone, is_path
 from dappled._piecewise import in_pieces
 from dappled.protocol import Distribution
 
@@ -35,6 +35,7 @@ def savetxt(
     lines = {"fmt": fmt, "delimiter": delimiter, "newline": newline, "comments": comments}
     if is_alone() or not is_path(fname):
         return NotImplemented
+    check_path("savetxt", fname)
     if not in_pieces(X):
         ends = {"header": header, "footer": footer, "encoding": encoding}
         return each(numpy.savetxt, fname, "", X, **lines, **ends)
@@ -63,6 +64,7 @@ def loadtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
         "encoding",
         "skiprows",
     }
+    check_path("loadtxt", fname)
     if is_alone() or not plain or not is_path(fname) or not os.path.isfile(fname):
         return NotImplemented
     kind = numpy.dtype(dtype)

@@ -14,6 +14,7 @@ from numpy.lib.stride_tricks import sliding_window_view as windows
 from dappled._array import core, is_moved, is_native, ndarray
 from dappled._lending import loan_of
 from dappled._native import native
+from dappled._order import strides_of
 
 _MODULE = "dappled.lib.stride_tricks"
 
@@ -30,7 +31,7 @@ def viewed(function: Callable[..., Any], array: Any, *args: Any, **kwargs: Any) 
     if any(map(_is_derived, (*args, *kwargs.values()))):
         return NotImplemented
     memory = numpy.empty(1, array.dtype)
-    like = strided(memory, array.shape, array.strides, writeable=array._writeable)
+    like = strided(memory, array.shape, strides_of(array), writeable=array._writeable)
     given = [numpy.ndarray if value is ndarray else value for value in args]
     found = function(like, *given, **kwargs)
     if found is like:
@@ -70,7 +71,7 @@ def _is_inside(found: Any, offset: int, like: Any) -> bool:
 
 def _reach(array: Any) -> tuple[int, int]:
     """The first byte of an array and the one after its last, counted from its first element."""
-    axes = zip(array.shape, array.strides, strict=True)
+    axes = zip(array.shape, strides_of(array), strict=True)
     spans = [(length - 1) * stride for length, stride in axes]
     first = sum(span for span in spans if span < 0)
     return first, sum(span for span in spans if span > 0) + array.itemsize
@@ -81,7 +82,7 @@ def seen_as(array: Any, dtype: Any) -> Any:
     if array._held is not None or not (is_native(dtype) or array._items):
         return array.view(dtype)
     memory = numpy.empty(1, array.dtype)
-    found = strided(memory, array.shape, array.strides).view(dtype)
+    found = strided(memory, array.shape, strides_of(array)).view(dtype)
     return array._strided(0, found.shape, found.strides, dtype)
 
 
@@ -99,6 +100,12 @@ def getfield(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 @native(strided, _MODULE)
 def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
+    if isinstance(x, ndarray) and x.strides != x._strides:
+        # The strides that the program sees are those of a copy without gaps.
+        made = viewed(strided, x.copy(order="K"), *args, **kwargs)
+        if made is not NotImplemented:
+            made._writeable = False
+        return made
     return viewed(strided, x, *args, **kwargs)
 
 
@@ -134,7 +141,7 @@ class _Placed:
             "version": 3,
             "typestr": f"|V{array.itemsize}",
             "shape": array.shape,
-            "strides": array.strides,
+            "strides": strides_of(array),
             "data": (_SOMEWHERE + offset, True),
         }
 

@@ -29,5 +29,5 @@ def _over_ours(kind: Any) -> Any:
 
     members: dict[str, Any] = {"from_param": classmethod(from_param)}
     if hasattr(kind, "contents"):
-        members["contents"] = property(lambda self: core.wrap(kind.contents.fget(self)))
+        members["contents"] = property(lambda self: core.share(kind.contents.fget(self)))
     return type(kind)(kind.__name__, (kind,), members)

@@ -90,7 +90,7 @@ class Seen:
 def seen(np, value):
     """A result as plain data, in which the two namespaces' arrays look the same."""
     if isinstance(value, np.ndarray):
-        flags = value.flags
+        flags = getattr(value, "_flags", None) or value.flags  # ours as NumPy's
         about = flags.c_contiguous, flags.f_contiguous, flags.writeable
         return Seen(numpy.array(value), ("array", str(value.dtype), value.shape, *about))
     if isinstance(value, numpy.ndarray):

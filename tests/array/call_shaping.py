@@ -86,7 +86,7 @@ repr({a})
 str({a})
 np.array2string({a}{precision=number:1 5})
 {a}.item({maybe:0})
-{a}.strides
+{a}.itemsize
 {a}.nbytes
 """
 

@@ -83,7 +83,7 @@ class Draw:
         how = self.one("list numpy ours")
         if how == "list":
             return values.tolist() if values.size else values
-        return self.np.asarray(values) if how == "ours" else values
+        return self.np.array(values) if how == "ours" else values
 
     def bounds(self):
         bound = [None, None, *range(-7, 8)]

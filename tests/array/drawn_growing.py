@@ -30,8 +30,8 @@ def joined_as(np, d, a, b):
 
 
 def interpolated(np, d, a, b):
-    points = np.asarray([0.0, 1, 2.5, 4])
-    return np.interp(a, points, np.asarray(d.numbers(4)), period=d.one([None, None, 3]))
+    points = np.array([0.0, 1, 2.5, 4])
+    return np.interp(a, points, np.array(d.numbers(4)), period=d.one([None, None, 3]))
 
 
 def slid(np, d, a, b):

@@ -7,7 +7,7 @@ AT = "add subtract maximum multiply negative"
 
 def chosen(np, d, a):
     """For `choose`: numbers that mostly fit."""
-    return np.asarray(numpy.arange(a.size).reshape(a.shape) % d.one([2, 2, 2, 3]))
+    return np.array(numpy.arange(a.size).reshape(a.shape) % d.one([2, 2, 2, 3]))
 
 
 def at(np, d, a, b):
@@ -102,7 +102,7 @@ INDEXING = {
     "flatnonzero": lambda np, d, a, b: np.flatnonzero(a),
     "where one": lambda np, d, a, b: np.where(a > d.number()),
     "unravel": lambda np, d, a, b: np.unravel_index(
-        np.asarray(numpy.arange(a.size).reshape(a.shape)), d.one([(20, 20), (3, 4), 400])
+        np.array(numpy.arange(a.size).reshape(a.shape)), d.one([(20, 20), (3, 4), 400])
     ),
     "ravel indices": lambda np, d, a, b: np.ravel_multi_index(a.nonzero(), a.shape),
     "piecewise": lambda np, d, a, b: np.piecewise(a, [a < 2, a > 5], [d.number(), lambda x: x * 2]),

@@ -71,7 +71,7 @@ def test_items_lie_as_numbers_do():
 
 
 def test_a_structure_alone_is_a_copy_that_cannot_be_written():
-    a = np.asarray(ITEMS["structures"])
+    a = np.array(ITEMS["structures"])
     if np.comm.size > 1:
         try:
             a[0, 0]["x"] = 5
@@ -118,5 +118,5 @@ def test_what_is_real_has_zeros_for_an_imaginary_part():
 def test_arrays_with_bytes_without_meaning_are_made_alike():
     for shape in [(), (1,), (1, 1, 1), (2, 2)]:
         a = np.array(unlike(numpy.ones(shape), "g"))
-        b = np.median(np.asarray(unlike(numpy.ones((2, *shape)), "g")), keepdims=True)
+        b = np.median(np.array(unlike(numpy.ones((2, *shape)), "g")), keepdims=True)
         assert (a + b).sum() == 2 * a.size, "and ranks did not diverge"

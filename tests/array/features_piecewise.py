@@ -83,7 +83,7 @@ def test_what_a_mask_chose_stays_as_it_was():
             results = []
             for module in (numpy, np):
                 v = module.arange(float(size))
-                mask = module.asarray(numpy.arange(size) % 2 == 0)
+                mask = module.array(numpy.arange(size) % 2 == 0)
                 chosen = [v[mask], v[v > 3]]
                 write(v)
                 results.append([*chosen, v])
@@ -107,7 +107,7 @@ def test_what_functions_make_is_ours():
 
 
 def test_functions_that_write_ask_for_what_numpy_asks_for():
-    a = np.asarray(numpy.arange(9.0).reshape(3, 3))
+    a = np.array(numpy.arange(9.0).reshape(3, 3))
     out = np.zeros((3, 3))
     assert np.dot(a, a, out=out) is out and out.tolist() == (a @ a).tolist()
     for wrong in (np.zeros((3, 3)).T, np.zeros((6, 6))[::2, ::2]):

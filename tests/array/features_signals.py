@@ -27,7 +27,7 @@ def signalling():
     """Programs of which one rank alone signals something, and what all then raise."""
     one, large = numpy.ones(64), numpy.full(64, 1.0)
     one[-1], large[:2] = 0, 1e308
-    a, b, c = np.asarray(one), np.asarray(large), np.asarray(1 / one)
+    a, b, c = np.array(one), np.array(large), np.array(1 / one)
     yield lambda: 1 / a, "divide by zero encountered in divide"
     yield lambda: b.sum(), "overflow encountered in reduce"
     yield lambda: b.reshape(8, 8).sum(axis=0), None
@@ -61,7 +61,7 @@ def test_what_one_rank_signals_all_raise():
 def test_a_sum_in_pieces_warns():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        np.asarray(numpy.full(2 * np.comm.size, 1e308)).sum()
+        np.array(numpy.full(2 * np.comm.size, 1e308)).sum()
         here = line() - 1
     said = [(str(w.message), w.lineno) for w in caught]
     assert said == [("overflow encountered in reduce", here)]
@@ -69,7 +69,7 @@ def test_a_sum_in_pieces_warns():
 
 def test_what_was_asked_for_before_is_not_recorded():
     """One rank alone would know of it: it is shown there."""
-    late = 1 / np.asarray(numpy.arange(100_000.0))  # so many wait
+    late = 1 / np.array(numpy.arange(100_000.0))  # so many wait
     shown = io.StringIO()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stderr(shown):
         warnings.simplefilter("always")

@@ -37,7 +37,7 @@ def _with(whole, part):
 def into(write, target):
     def program(np):
         whole, part = TARGETS[target](np)
-        kept = outcome(write, np.asarray(VALUES), part)
+        kept = outcome(write, np.array(VALUES), part)
         return [kept, numpy.asarray(whole).tolist()]
 
     return program
@@ -52,7 +52,7 @@ def outcome(write, a, out):
 
 
 def over_itself(np):
-    a = np.asarray(VALUES) + 0
+    a = np.array(VALUES) + 0
     ndimage.uniform_filter(a, 3, output=a)
     return a
 
@@ -60,7 +60,7 @@ def over_itself(np):
 def twice(np):
     """Written between two calls by the program, too: each has the last word in its turn."""
     a = np.ones((SIDE, SIDE))
-    kept = ndimage.uniform_filter(np.asarray(VALUES), 3, output=a)
+    kept = ndimage.uniform_filter(np.array(VALUES), 3, output=a)
     a[0] = -1
     last = ndimage.shift(a, 1, output=a)
     del kept
@@ -71,7 +71,7 @@ def twice(np):
 
 def called_back(np):
     """The program writes an array of which the library has a copy that it only reads."""
-    a = np.asarray(VALUES) + 0
+    a = np.array(VALUES) + 0
 
     def touch(values):
         a[0, 0] += 1

@@ -73,7 +73,7 @@ COUNTING = {
     ),
     "interp wrong": lambda np, a: raised(lambda: np.interp(a, np.arange(60.0), a[0])),
     "polyval": lambda np, a: (np.polyval(a[:5, 1], a[0] / 9), np.polyval(a[0], numpy.ones(3))),
-    "take_along_axis all": lambda np, a: np.take_along_axis(a, np.asarray(MANY), None),
+    "take_along_axis all": lambda np, a: np.take_along_axis(a, np.array(MANY), None),
     "array of flat": lambda np, a: (np.array(a.flat), np.asarray(a.T.flat, dtype="f4")),
     "apply_along_axis": lambda np, a: np.apply_along_axis(np.diff, 1, a[:, :7]),
     "apply_along_axis 2": lambda np, a: np.apply_along_axis(

@@ -9,7 +9,7 @@ def written_many(np, a, kind):
     """
     row = a.astype(kind).ravel()
     copy, later = row.copy(), row[::-1] == row
-    row[np.asarray(MANY % 99)] = np.asarray(MANY % 90).astype(kind)
+    row[np.array(MANY % 99)] = np.array(MANY % 90).astype(kind)
     row[MANY - 700] = row[3]
     row[np.abs(a).astype("i4").ravel()] = row
     return row, copy, later
@@ -34,7 +34,7 @@ INDEXING = {
     "mask any": lambda np, a: (a[a < 1].any(), a[a < 1].all(), a[a < 1].std()),
     "mask twice": lambda np, a: [a[a > 3] + a[a > 3], a[a > 3][::2].sum()],
     "rows": lambda np, a: a[ROWS],
-    "rows ours": lambda np, a: a[np.asarray(ROWS)],
+    "rows ours": lambda np, a: a[np.array(ROWS)],
     "rows list": lambda np, a: a[[1, 2, -60]],
     "rows empty": lambda np, a: a[[]],
     "columns": lambda np, a: a[:, ROWS[:3]],
@@ -52,7 +52,7 @@ INDEXING = {
     "number and array": lambda np, a: a.reshape(10, 6, 42)[1, :, [3, 4]],
     "newaxis": lambda np, a: a[ROWS, None],
     "many": lambda np, a: a.reshape(-1)[MANY],
-    "many ours": lambda np, a: a.reshape(-1)[np.asarray(MANY)],
+    "many ours": lambda np, a: a.reshape(-1)[np.array(MANY)],
     "by values": lambda np, a: a.reshape(-1)[np.abs(a).astype(int)],
     "by small values": lambda np, a: a.reshape(-1)[np.abs(a).astype("u1")],
     "set mask": changed(lambda np, a: a.__setitem__(a > 3, -7)),

@@ -18,7 +18,7 @@ REDUCEAT = {
     "reduceat jumping": lambda np, a: of_all(np, a, "maximum", JUMPING),
     "reduceat of one": lambda np, a: of_all(np, a, "add", [0]),
     "reduceat of none": lambda np, a: of_all(np, a, "add", []),
-    "reduceat places in pieces": lambda np, a: of_all(np, a, "minimum", np.asarray(MANY)),
+    "reduceat places in pieces": lambda np, a: of_all(np, a, "minimum", np.array(MANY)),
     "reduceat of integers": lambda np, a: of_all(np, a.astype("i2"), "add", MANY),
     "reduceat of truths": lambda np, a: (
         of_all(np, a > 2, "add"),
@@ -37,7 +37,7 @@ REDUCEAT = {
     ),
     "reduceat of two columns": lambda np, a: np.add.reduceat(a.reshape(-1, 2), MANY[:300], axis=0),
     "reduceat of two rows": lambda np, a: np.add.reduceat(a.reshape(2, -1), [7, 3, 1200], axis=-1),
-    "reduceat of rows": lambda np, a: np.subtract.reduceat(a, np.asarray([0, 5, 3, 40]), axis=0),
+    "reduceat of rows": lambda np, a: np.subtract.reduceat(a, np.array([0, 5, 3, 40]), axis=0),
     "reduceat out of range": lambda np, a: [
         raised(lambda at=at: of_all(np, a, "add", [3, at, 5])) for at in (2520, -1)
     ],

@@ -68,7 +68,7 @@ def structures(dtype, shape, count):
                 kind = dtype[name].base
                 values[name] = numbers(kind, values[name].shape, seed).astype(kind)
             values["x"] = numpy.nan_to_num(values["x"], posinf=5)
-            made.append(np.asarray(values))
+            made.append(np.array(values))
         return made
 
     return make

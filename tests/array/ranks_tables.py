@@ -195,7 +195,7 @@ def maker(dtype, shape, count, view="plain", layout=None, other=None):
     def make(np):
         made = []
         for seed in range(count):
-            array = np.asarray(numbers(other if other and seed else dtype, shape, seed))
+            array = np.array(numbers(other if other and seed else dtype, shape, seed))
             array = laid_out(np, array, layout if seed == 0 else "blocks") if layout else array
             made.append(VIEWS[view](np, array))
         return made

@@ -93,7 +93,7 @@ class Calls(list):
 
 def made(np):
     with numpy.errstate(all="ignore"):
-        return {name: np.asarray(value.copy()) for name, value in VALUES.items()}
+        return {name: np.array(value) for name, value in VALUES.items()}
 
 
 def told(np, program, mode):

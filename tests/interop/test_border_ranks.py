@@ -1,5 +1,9 @@
 """Other libraries beside distributed arrays: arguments stay, outputs are written."""
 
+import operator
+import sys
+import warnings
+
 import dappled
 import numpy
 import pytest
@@ -157,3 +161,280 @@ def test_the_program_gets_a_copy_that_is_read_only():
     theirs = numpy.asarray(dappled.array(SQUARE))
     with pytest.raises(ValueError, match="read-only"):
         theirs[0] = 1
+
+
+# Outputs that are NumPy's stay NumPy's.
+
+IN_PLACE_OPERATORS = "iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift"
+INTO_NUMPY = {
+    "ufunc": lambda np, a, b, out: np.add(a, b, out=out),
+    "ufunc by place": lambda np, a, b, out: np.add(a, b, out),
+    "numpy's ufunc": lambda np, a, b, out: numpy.add(a, b, out=out),
+    "where": lambda np, a, b, out: np.add(a, b, out=out, where=a > 3),
+    "matmul": lambda np, a, b, out: np.matmul(a, b, out=out),
+    "dot": lambda np, a, b, out: np.dot(a, b, out=out),
+    "cumsum": lambda np, a, b, out: np.cumsum(a, axis=0, out=out),
+    "accumulate": lambda np, a, b, out: np.add.accumulate(a, out=out),
+    "clip": lambda np, a, b, out: np.clip(a, 1, 3, out=out),
+    "round": lambda np, a, b, out: np.round(a, out=out),
+    "method": lambda np, a, b, out: a.clip(1, 3, out=out),
+    "take": lambda np, a, b, out: np.take(a, np.arange(8), axis=0, out=out),
+    "concatenate": lambda np, a, b, out: np.concatenate([a[:4], b[:4]], out=out),
+    "reduction": lambda np, a, b, out: np.sum(a[None] + b, axis=0, out=out),
+    "mean": lambda np, a, b, out: (a[None] + b).mean(axis=0, out=out),
+    "nanmedian": lambda np, a, b, out: np.nanmedian(a[None] + b, axis=0, out=out),
+    "nansum": lambda np, a, b, out: np.nansum(a[None] + b, axis=0, out=out),
+    "var": lambda np, a, b, out: np.var(a[None] + b[:, None], axis=0, out=out),
+    "percentile": lambda np, a, b, out: np.percentile(a[None] + b, 30, axis=0, out=out),
+    "tuple": lambda np, a, b, out: np.modf(a, out=(out, None))[0],
+}
+
+
+@ALL
+@QUIET
+@pytest.mark.parametrize("name", IN_PLACE_OPERATORS.split())
+def test_numpy_array_stays_itself_in_place(name):
+    kind = float if name == "itruediv" else int
+    values = numpy.arange(1, 65).reshape(8, 8).astype(kind)
+    theirs, expected = values.copy(), values.copy()
+    other = values % 3 + 1
+    for _ in range(3):
+        ours = dappled.array(other)
+        found = getattr(operator, name)(theirs, ours)
+        getattr(operator, name)(expected, other)
+        assert found is theirs
+        numpy.testing.assert_array_equal(theirs, expected)
+
+
+@ALL
+@QUIET
+@pytest.mark.parametrize("name", INTO_NUMPY)
+def test_numpy_output_is_returned(name):
+    theirs, expected = numpy.zeros((8, 8)), numpy.zeros((8, 8))
+    INTO_NUMPY[name](numpy, SQUARE, SQUARE + 1, expected)
+    found = INTO_NUMPY[name](dappled, dappled.array(SQUARE), dappled.array(SQUARE + 1), theirs)
+    assert found is theirs
+    numpy.testing.assert_allclose(theirs, expected)
+
+
+@ALL
+@QUIET
+def test_a_function_changes_its_callers_numpy_array_each_time():
+    from scipy import ndimage
+
+    t = dappled.ones((8, 8))
+    made = ndimage.gaussian_filter(SQUARE, 1.0)
+    expected = made + 5
+
+    def add(out):
+        for _ in range(5):
+            out += t
+
+    add(made)
+    numpy.testing.assert_allclose(made, expected)
+
+
+# Arrays over NumPy's memory share it.
+
+SHARING = {
+    "asarray": lambda np, v: np.asarray(v),
+    "asarray, dtype": lambda np, v: np.asarray(v, v.dtype),
+    "asarray, order": lambda np, v: np.asarray(v, order="K"),
+    "asarray, copy": lambda np, v: np.asarray(v, copy=False),
+    "asanyarray": lambda np, v: np.asanyarray(v),
+    "array, None": lambda np, v: np.array(v, copy=None),
+    "array, False": lambda np, v: np.array(v, copy=False),
+    "frombuffer": lambda np, v: np.frombuffer(v, v.dtype),
+    "ndarray": lambda np, v: np.ndarray(v.shape, v.dtype, buffer=v),
+    "ndarray, strides": lambda np, v: np.ndarray((3, 4), v.dtype, v, 0, (8, 24)),
+    "from_dlpack": lambda np, v: np.from_dlpack(v),
+    "reshape": lambda np, v: np.reshape(v, (-1, 4)),
+    "ravel": lambda np, v: np.ravel(v),
+    "transpose": lambda np, v: np.transpose(v),
+    "expand_dims": lambda np, v: np.expand_dims(v, 0),
+    "atleast_2d": lambda np, v: np.atleast_2d(v),
+    "split": lambda np, v: np.split(v, 2)[1],
+    "flip": lambda np, v: np.flip(v),
+    "part": lambda np, v: np.asarray(v)[None, 1:],
+    "view": lambda np, v: np.asarray(v).view(v.dtype),
+    "of a part": lambda np, v: np.asarray(v[::-2]),
+}
+KINDS = ["f8", "i4", "D", "?", "M8[D]", "U3", ">i4", "g"]
+
+
+def _shared(np, make, source):
+    """Writes through both sides, with what each sees then."""
+    made = make(np, source)
+    made[..., 0] = made[..., 1]
+    seen = [numpy.asarray(source).tolist()]
+    source[...] = numpy.roll(source, 1)
+    seen += [numpy.array(made).tolist(), made.flags.writeable]
+    made[...] = made[::-1]
+    return [*seen, numpy.asarray(source).tolist(), made.shape, str(made.dtype)]
+
+
+@ALL
+@QUIET
+@pytest.mark.parametrize("name", SHARING)
+def test_an_array_of_numpys_memory_shares_it(name):
+    values = numpy.arange(12.0) % 7
+    assert _shared(dappled, SHARING[name], values.copy()) == _shared(
+        numpy, SHARING[name], values.copy()
+    )
+
+
+@ALL
+@QUIET
+@pytest.mark.parametrize("kind", KINDS)
+def test_memory_of_every_dtype_is_shared(kind):
+    values = numpy.arange(12).astype("M8[D]" if kind == "M8[D]" else kind)
+    found = _shared(dappled, lambda np, v: np.asarray(v), values.copy())
+    assert found == _shared(numpy, lambda np, v: np.asarray(v), values.copy())
+
+
+@ALL
+@QUIET
+def test_updates_of_shared_memory_are_seen_by_numpy():
+    v = numpy.arange(600_000.0)
+    expected = v - v.mean()
+    x = dappled.asarray(v)
+    x -= x.mean()
+    numpy.testing.assert_array_equal(v, expected)
+    distributed = dappled.array(expected)
+    y = x * 2 + distributed  # read before the next write
+    assert not (y._whole and dappled.comm.size > 1)
+    v[:] = 0
+    x += distributed
+    numpy.testing.assert_array_equal(v, expected)
+    numpy.testing.assert_array_equal(numpy.asarray(y), expected * 3)
+    assert numpy.shares_memory(numpy.asarray(x), v)
+    numpy.asarray(x)[3] = 5
+    assert v[3] == x[3] == 5
+
+
+@ALL
+@QUIET
+def test_read_only_memory_stays_read_only():
+    v = numpy.arange(12.0)
+    v.flags.writeable = False
+    for made in (dappled.asarray(v), dappled.frombuffer(bytes(96)), dappled.asarray(v)[::2]):
+        assert not made.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            made[0] = 1
+        with pytest.raises(ValueError, match="read-only"):
+            made += 1
+
+
+@ALL
+@QUIET
+def test_a_copy_of_shared_memory_is_distributed():
+    v = numpy.arange(60.0)
+    for made in (dappled.array(v), dappled.asarray(v).copy(), dappled.array(dappled.asarray(v))):
+        assert made._whole == (dappled.comm.size == 1)
+        made[0] = -1
+        assert v[0] == 0
+    assert dappled.asarray(v).local.shape == (60,)
+    assert dappled.asarray(v).sum() == v.sum()
+
+
+# Strides describe the memory that NumPy is given.
+
+PARTS = {
+    "steps": lambda a: a[::2, ::2],
+    "back": lambda a: a[::-1, 1:],
+    "column": lambda a: a[:, 3],
+    "transposed": lambda a: a.T[::3],
+    "repeated": lambda a: dappled.broadcast_to(a[0], (5, 8)),
+    "new axis": lambda a: a[::2, None, ::3],
+    "swapped": lambda a: a.reshape(2, 4, 8).swapaxes(0, 2)[::2],
+    "items": lambda a: a.astype("M8[s]")[::2, ::-1],
+    "whole": lambda a: a,
+}
+
+
+@ALL
+@QUIET
+@pytest.mark.parametrize("name", PARTS)
+def test_strides_describe_what_numpy_is_given(name):
+    part = PARTS[name](dappled.array(SQUARE))
+    theirs = numpy.asarray(part)
+    strided = numpy.lib.stride_tricks.as_strided
+    numpy.testing.assert_array_equal(strided(part, part.shape, part.strides), theirs)
+    ours = dappled.lib.stride_tricks.as_strided(part, part.shape, part.strides)
+    numpy.testing.assert_array_equal(numpy.asarray(ours), theirs)
+    same = [one for one, length in zip(part.strides, part.shape, strict=True) if length > 1]
+    assert same == [one for one, n in zip(theirs.strides, theirs.shape, strict=True) if n > 1]
+    for flag in ("c_contiguous", "f_contiguous"):
+        assert getattr(part.flags, flag) == getattr(theirs.flags, flag)
+    if part.dtype.kind == "f":
+        assert part.__array_interface__["strides"] in (None, theirs.strides)
+        numpy.testing.assert_array_equal(numpy.asarray(_Interface(part)), theirs)
+
+
+class _Interface:
+    def __init__(self, array):
+        self.__array_interface__ = array.__array_interface__
+
+
+@ALL
+@QUIET
+def test_parts_stay_parts():
+    """What is contiguous in a copy is not contiguous in the array: NumPy copies it all the same."""
+    a, expected = dappled.array(SQUARE), SQUARE.copy()
+    for np, one in ((dappled, a), (numpy, expected)):
+        np.ascontiguousarray(one[::2])[...] = 9
+        one[::2, ::2].ravel()[...] = 9
+        np.asfortranarray(one[:, ::2])[...] = 9
+        one[1::2].reshape(4, 2, 4)[0] = 7
+    numpy.testing.assert_array_equal(numpy.asarray(a), expected)
+
+
+@pytest.mark.ranks(1, 2)
+@QUIET
+def test_matplotlib_draws_a_surface():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    def drawn(np):
+        x, y = np.meshgrid(np.arange(40.0), np.arange(40.0))
+        axes = pyplot.figure().add_subplot(projection="3d")
+        step = slice(None, None, 10)
+        found = axes.plot_surface(x[step, step], y[step, step], (x * y)[step, step])
+        return numpy.asarray(found._faces)
+
+    numpy.testing.assert_allclose(drawn(dappled), drawn(numpy))
+
+
+# Warnings name the program's line.
+
+
+@pytest.mark.ranks(2, 3)
+def test_a_warning_names_the_programs_line_once():
+    from scipy import ndimage
+
+    a, b = dappled.array(SQUARE), dappled.array(SQUARE[:4])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for one in (a, b, a):
+            ndimage.gaussian_filter(one, 1.0)
+            here = sys._getframe().f_lineno - 1
+        ndimage.gaussian_filter(a, 1.0)
+    if dappled.comm.rank:
+        assert not caught
+        return
+    assert [(one.filename, one.lineno) for one in caught] == [
+        (__file__, here),
+        (__file__, here + 2),
+    ]
+    assert caught[0].category is dappled.FallbackWarning
+    text = f"shape (8, 8) float64, 512 bytes on each of {dappled.comm.size} ranks"
+    assert text in str(caught[0].message)
+
+
+@pytest.mark.ranks(2)
+def test_a_warning_that_is_an_error_is_raised_on_every_rank():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dappled.FallbackWarning)
+        with pytest.raises(dappled.FallbackWarning, match="512 bytes on each of 2 ranks"):
+            numpy.asarray(dappled.array(SQUARE))

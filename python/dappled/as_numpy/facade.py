@@ -7,8 +7,10 @@ import types
 from importlib import import_module
 from typing import Any
 
+from dappled._names import Completed, namespace_of
 
-class Facade(types.ModuleType):
+
+class Facade(Completed):
     """A module of NumPy's as a program sees it: public names are ours, the others NumPy's."""
 
     def __init__(self, theirs: types.ModuleType, ours: types.ModuleType) -> None:
@@ -16,10 +18,11 @@ class Facade(types.ModuleType):
         for name in ("__all__", "__file__", "__path__", "__package__", "__spec__", "__loader__"):
             if hasattr(theirs, name):
                 setattr(self, name, getattr(theirs, name))
-        self.__dict__["_theirs"], self.__dict__["_ours"] = theirs, ours
+        unfound = [name for name in vars(theirs) if not name.startswith("_")]
+        namespace_of(self).update(_theirs=theirs, _ours=ours, _unfound=unfound)
 
     def __getattr__(self, name: str) -> Any:
-        return self.__dict__.setdefault(name, facade_of(self._find(name)))
+        return namespace_of(self).setdefault(name, facade_of(self._find(name)))
 
     def _find(self, name: str) -> Any:
         if not name.startswith("_"):  # `numpy.__version__` is NumPy's, and so is `numpy._core`

@@ -4,7 +4,7 @@ import math
 
 import numpy
 import pytest
-from border import Written, table
+from border import Written, always, on_ranks, tests_of, where_distributed
 
 numba = pytest.importorskip("numba")
 
@@ -149,6 +149,15 @@ CASES = {
     "tuple of arrays": (compiled(lambda both: both[0] + both[1]), (X, Y)),
     "numpy.zeros_like": (compiled(lambda x: numpy.zeros_like(x)), TABLE),
 }
-KNOWN = {}
+# NumPy calls these.
+UFUNCS = {"vectorize", "vectorize, typed", "vectorize(out=)", "guvectorize"}
+PIECES = "a distributed array has no memory that a loop could run over"
+WRITTEN = "on several ranks a replicated array is given to be read"
+KNOWN = {name: (where_distributed, PIECES) for name in CASES if name not in UFUNCS} | {
+    "fill": (on_ranks, WRITTEN),
+    "fill, table": (on_ranks, WRITTEN),
+    "out argument": (on_ranks, WRITTEN),
+    "signature": (always, "the compiled signature takes NumPy's class alone"),
+}
 
-test_numba = table(CASES, KNOWN)
+test_numba, test_remedy = tests_of(CASES, KNOWN)

@@ -338,6 +338,12 @@ impl NdArray {
         self.is_fresh() || self.memory().is_none_or(|(array, _)| array.is_whole())
     }
 
+    /// Is its memory, all of it on every rank, seen by somebody outside?
+    #[getter]
+    fn _shared(&self) -> bool {
+        self.memory().is_some_and(|(array, _)| array.is_whole() && array.is_lent())
+    }
+
     /// Is it one of items, whose dtype is none of ours, and which is with us?
     #[getter]
     fn _items(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use dappled::graph::Array;
 use dappled_kernels::{Axes, Scalar};
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -16,8 +16,10 @@ use super::session::session;
 use super::{dtypes, given};
 use crate::distribution::Distribution;
 
-/// Our array over the memory of NumPy's, without a copy on one rank. On several, each rank takes
-/// its part of what is the same on all. `fresh` says that nobody else has the array.
+/// Our array with the values of NumPy's, which are the same on every rank.
+///
+/// On several ranks each copies its part. On one rank the memory is shared, or taken over if `fresh`
+/// says that nobody else has the array.
 #[pyfunction]
 #[pyo3(signature = (array, fresh=false))]
 pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>, fresh: bool) -> PyResult<Bound<'py, NdArray>> {
@@ -30,23 +32,37 @@ pub fn wrap<'py>(array: &Bound<'py, PyUntypedArray>, fresh: bool) -> PyResult<Bo
     {
         return Bound::new(py, NdArray::owned(Array::adopted(session, memory, view)));
     }
+    if session.fabric().size() == 1 {
+        return share(array);
+    }
+    let Some((memory, view)) = memory else {
+        return items(array).unwrap_or_else(|| share(array));
+    };
+    let foreign = Array::foreign(session, memory, view);
+    let copy = exclusive(py, usize::MAX, || foreign.copied())?;
+    Bound::new(py, NdArray::owned(copy))
+}
+
+/// Our array over the memory of NumPy's, on any number of ranks: it is replicated, and what is
+/// written through either is seen through both.
+#[pyfunction]
+pub fn share<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, NdArray>> {
+    let py = array.py();
+    let session = session(py)?;
     let writeable: bool = array.getattr("flags")?.getattr("writeable")?.extract()?;
     let base = array.getattr("base")?;
     let base = (!base.is_none()).then(|| base.unbind());
-    let Some((memory, view)) = memory else {
-        return match session.fabric().size() {
-            1 => held(array, base, writeable),
-            _ => items(array).unwrap_or_else(|| held(array, base, writeable)),
-        };
-    };
-    let foreign = Array::foreign(session, memory, view);
-    match session.fabric().size() {
-        1 => Bound::new(py, NdArray::foreign(foreign, None, base, writeable)),
-        _ => {
-            let copy = exclusive(py, usize::MAX, || foreign.copied())?;
-            Bound::new(py, NdArray::owned(copy))
+    // Bytes of long doubles that mean nothing may differ between ranks, which compare bytes.
+    let is_padded = matches!(array.dtype().char(), b'g' | b'G');
+    let (found, item) = match borrowed(array) {
+        None if session.fabric().size() > 1 && !is_padded => {
+            (borrowed_items(array), Some(array.dtype().unbind()))
         }
-    }
+        found => (found, None),
+    };
+    let Some((memory, view)) = found else { return held(array, base, writeable) };
+    let foreign = Array::foreign(session, memory, view);
+    Bound::new(py, NdArray::foreign(foreign, item, base, writeable))
 }
 
 /// Our array of the values of NumPy's, which are the same on every rank, in a distribution: each

@@ -8,7 +8,7 @@ use pyo3::types::{PyFloat, PyInt, PyList, PyTuple};
 
 use super::call::{Call, is_number, unless_none};
 use super::class::NdArray;
-use super::conversion::{MOST_AXES, wrap};
+use super::conversion::{MOST_AXES, share, wrap};
 use super::copies::copied;
 use super::given::{Argument, is_generic};
 use super::session::session;
@@ -180,7 +180,7 @@ pub fn asarray<'py>(call: &Call<'_, 'py>, numpy: &Bound<'py, PyAny>) -> Made<'py
         return Ok(has.then_some(object));
     }
     match object.cast_exact::<PyUntypedArray>() {
-        Ok(array) if as_it_is => Ok(Some(wrap(array, false)?.into_any())),
+        Ok(array) if as_it_is => Ok(Some(share(array)?.into_any())),
         Ok(_) => Ok(None),
         Err(_) => from_numbers(call, numpy, &object),
     }

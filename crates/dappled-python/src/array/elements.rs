@@ -1,6 +1,7 @@
 //! What every array says of its elements without looking at them.
 
 use dappled::graph::Array;
+use dappled::view::gathered_view;
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -107,9 +108,24 @@ impl NdArray {
         self.either(py, "nbytes", bytes)
     }
 
-    /// Bytes from one element to the next along each axis, in the whole array's C order.
+    /// Bytes from one element to the next along each axis, in the memory that NumPy is given: of a
+    /// distributed array a gathered copy without gaps.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.memory() {
+            Some((array, item)) if !array.is_whole() => {
+                let view = gathered_view(array.view(), item.is_some());
+                let ndim = view.shape.len() - usize::from(item.is_some());
+                Ok(PyTuple::new(py, view.strides[..ndim].iter().copied())?.into_any())
+            }
+            _ => self._strides(py),
+        }
+    }
+
+    /// Bytes from one element to the next along each axis, in the C order of the array that this one is
+    /// a view of.
+    #[getter]
+    fn _strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.either_tuple(py, "strides", |elements| elements.strides)
     }
 
@@ -121,11 +137,14 @@ impl NdArray {
         own.shares(other).then(|| offset(own) - offset(other))
     }
 
-    /// Are the elements in C order, in F order, without gaps?
-    #[getter]
-    fn _contiguous(&self) -> PyResult<(bool, bool)> {
+    /// Are the elements in C order, in F order, without gaps? In the array that this one is a view of, or
+    /// `gathered`: in the memory that NumPy is given.
+    fn _contiguous(&self, gathered: bool) -> PyResult<(bool, bool)> {
         let (array, item) = self.memory().ok_or_else(by_numpy)?;
-        let view = array.view();
+        let view = match gathered && !array.is_whole() {
+            true => gathered_view(array.view(), item.is_some()),
+            false => array.view().clone(),
+        };
         let (mut turned, last) = (view.transposed(), usize::from(item.is_some()));
         turned.shape.rotate_left(last);
         turned.strides.rotate_left(last);

@@ -60,10 +60,26 @@ pub fn write_items<'py>(target: &Bound<'py, NdArray>, value: &Bound<'py, PyAny>)
     target.get().check_writeable()?;
     let (memory, _) = bytes_of(target.get())?;
     let value = match value.cast::<NdArray>() {
-        Ok(array) => bytes_of(array.get())?.0.clone(),
+        Ok(array) => match as_bytes(array.get(), py)? {
+            Some((bytes, Some(_))) => bytes,
+            _ => return Err(no_items()),
+        },
         Err(_) => seen(value.cast::<PyUntypedArray>()?)?.ok_or_else(no_items)?,
     };
     exclusive(py, usize::MAX, || memory.assign(&value))
+}
+
+/// The elements of an array, or the bytes of its items and their dtype: also of one that NumPy holds, if
+/// these are good elsewhere.
+pub fn as_bytes(
+    array: &NdArray,
+    py: Python<'_>,
+) -> PyResult<Option<(Array, Option<Py<PyArrayDescr>>)>> {
+    if let Some((memory, item)) = array.memory() {
+        return Ok(Some((memory.clone(), item.map(|descr| descr.clone_ref(py)))));
+    }
+    let held = array.held_array(py)?.cast::<PyUntypedArray>()?;
+    Ok(seen(held)?.map(|memory| (memory, Some(held.dtype().unbind()))))
 }
 
 /// The bytes of items, and their dtype.

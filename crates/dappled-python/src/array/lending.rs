@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::ptr::NonNull;
 
 use dappled::graph::{Array, Loan};
+use dappled::view::{gathered_order, moved};
 use dappled_fabric::keep;
 use dappled_kernels::{Axes, Buffer, DType, View};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, PY_ARRAY_API, PyArray_Descr};
@@ -137,9 +138,10 @@ fn memory_of(array: &Bound<'_, PyUntypedArray>, mut view: View) -> Option<(Buffe
     Some((buffer, view))
 }
 
-/// A NumPy array of all elements: the memory itself where it is whole, else gathered. What is whole on
-/// every one of several ranks is only to be read, but for libraries that all ranks call alike; a masked
-/// array that is made of it has a copy, which it may write.
+/// A NumPy array of all elements: the memory itself where the array is replicated, else gathered.
+///
+/// Memory that somebody else owns may be written. Other replicated arrays are only to be read on several
+/// ranks, but for libraries that all ranks call alike; a masked array that is made of one has a copy.
 pub fn lent<'py>(
     py: Python<'py>,
     array: &Array,
@@ -147,16 +149,21 @@ pub fn lent<'py>(
     writeable: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let alone = array.session().fabric().size() == 1;
+    let in_place = alone || array.is_lent();
     let (whole, may_write) = match array.is_whole() {
-        true if alone => (array.clone(), writeable),
+        true if in_place => (array.clone(), writeable),
         true if asks(py, "is_for_masked")? => {
             let copied = || array.copied_in_shape(array.shape());
             (exclusive(py, array.view().len(), copied)?, writeable)
         }
         true => (array.clone(), writeable && asks(py, "is_for_library")?),
-        false => (exclusive(py, usize::MAX, || array.gathered())?, writeable),
+        false => {
+            let order = gathered_order(array.view(), item.is_some());
+            let gathered = exclusive(py, usize::MAX, || array.transposed(&order).gathered())?;
+            (gathered.transposed(&moved(&order)), writeable)
+        }
     };
-    let loan = exclusive(py, whole.view().len(), || match may_write && !alone {
+    let loan = exclusive(py, whole.view().len(), || match may_write && !in_place {
         true => whole.lend_apart(),
         false => whole.lend(),
     })?;
@@ -190,15 +197,14 @@ impl NdArray {
             Some(_) => {
                 let ranks = session(py)?.fabric().size();
                 return Err(PyBufferError::new_err(format!(
-                    "in pieces over {ranks} ranks: `a.local` is this rank's piece, \
-                     `numpy.asarray(a)` gathers"
+                    "in pieces over {ranks} ranks: `a.local` is this rank's piece, `a.numpy()` gathers"
                 )));
             }
         };
         // NumPy itself reads from such buffers something else than it wrote.
         let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
         if kind == 'V' {
-            let text = "of structures a buffer tells too little: `numpy.asarray(a)` gives them";
+            let text = "of structures a buffer tells too little: `a.numpy()` gives them";
             return Err(PyBufferError::new_err(text));
         }
         // SAFETY: the caller's view; it keeps NumPy's array, which keeps the memory.

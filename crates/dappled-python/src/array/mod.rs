@@ -78,6 +78,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ufunc::Ufunc>()?;
     module.add_class::<function::Function>()?;
     module.add_function(wrap_pyfunction!(conversion::wrap, module)?)?;
+    module.add_function(wrap_pyfunction!(conversion::share, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::unwrap, module)?)?;
     module.add_function(wrap_pyfunction!(conversion::scatter, module)?)?;
     module.add_function(wrap_pyfunction!(disjoint::disjoint, module)?)?;

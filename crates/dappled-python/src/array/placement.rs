@@ -10,6 +10,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::NdArray;
 use super::exclusive::exclusive;
+use super::items::as_bytes;
 use super::lending::{Item, Kept, borrowed, borrowed_items, numpy_array};
 use super::session::session;
 use crate::distribution::Distribution;
@@ -202,7 +203,8 @@ pub fn part<'py>(
     blocks: Option<&Bound<'py, Distribution>>,
 ) -> PyResult<(Bound<'py, PyAny>, Distribution)> {
     let py = array.py();
-    let (memory, item) = array.get().memory().ok_or_else(not_native)?;
+    let (memory, item) = as_bytes(array.get(), py)?.ok_or_else(not_native)?;
+    let item = item.as_ref();
     let usual = || session(py).map(|session| session.blocks(&shape));
     let blocks = blocks.map_or_else(usual, |blocks| Ok(blocks.get().inner.clone()))?;
     let bytes = &memory.shape()[memory.shape().len() - usize::from(item.is_some())..];

@@ -196,7 +196,7 @@ impl Array {
     }
 
     /// Does somebody outside see the memory?
-    pub(super) fn is_lent(&self) -> bool {
+    pub fn is_lent(&self) -> bool {
         self.versions.is_lent()
     }
 

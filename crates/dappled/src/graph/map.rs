@@ -113,10 +113,11 @@ pub fn update(
         Some(memory) => State::Stored(memory),
         None => State::Map(Map::new(request, dtype, args).into()),
     };
-    let layout = if matches!(state, State::Stored(_)) {
-        Layout::Whole
-    } else {
-        session.layout(base.dtype, target.shape())
+    // Where everything is on every rank, each writes all of it without a message.
+    let here = target.is_whole() && matches!(&state, State::Map(map) if !map.is_spread);
+    let layout = match here || matches!(state, State::Stored(_)) {
+        true => Layout::Whole,
+        false => session.layout(base.dtype, target.shape()),
     };
     target.update(Node::new(session, base, layout, state))
 }

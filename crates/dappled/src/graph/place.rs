@@ -79,8 +79,10 @@ impl Array {
         })
     }
 
-    /// Lends this rank's piece, its padding up to date. A whole array on several ranks is in blocks
-    /// from now on. Collective.
+    /// Lends this rank's piece, its padding up to date. Collective.
+    ///
+    /// A whole array on several ranks is in blocks from now on, unless somebody outside sees its memory:
+    /// then the piece is all of it.
     pub fn piece(&self) -> Result<LentPiece, GraphError> {
         self.piece_of(|| self.session().blocks(self.shape()))
     }
@@ -91,7 +93,7 @@ impl Array {
     ) -> Result<LentPiece, GraphError> {
         let node = self.versions.current();
         let in_pieces = self.session().fabric().size() > 1;
-        if !in_pieces && node.layout.is_whole() {
+        if node.layout.is_whole() && (!in_pieces || self.is_lent()) {
             return Ok(LentPiece { loan: self.lend()?, view: self.view().clone() });
         }
         if *self.view() != node.base {

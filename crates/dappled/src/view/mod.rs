@@ -14,7 +14,9 @@ mod through;
 
 pub use fitting::fitting_shape;
 pub use index::{Indexed, indexed};
-pub use order::{axis_order, iteration_order, kept_order, moved, permuted};
+pub use order::{
+    axis_order, gathered_order, gathered_view, iteration_order, kept_order, moved, permuted,
+};
 pub(crate) use order::{is_c_like, is_reversed, memory_order};
 pub use reshape::{reshaped, resolved};
 pub use through::{seen, through};

@@ -78,6 +78,30 @@ pub fn kept_order(view: &View) -> Vec<usize> {
     order
 }
 
+/// The axes of a gathered copy, from the slowest to the fastest: those of `copy('K')`.
+///
+/// Where the last axis is the bytes of an item, it stays the fastest.
+pub fn gathered_order(view: &View, are_items: bool) -> Vec<usize> {
+    let ndim = view.shape.len() - usize::from(are_items);
+    let (shape, strides) = (view.shape[..ndim].into(), view.strides[..ndim].into());
+    let mut order = kept_order(&View { shape, strides, ..view.clone() });
+    order.extend(ndim..view.shape.len());
+    order
+}
+
+/// How a gathered copy of a view lies in its memory, which has no gaps.
+pub fn gathered_view(view: &View, are_items: bool) -> View {
+    let order = gathered_order(view, are_items);
+    let shape: Vec<usize> = order.iter().map(|&axis| view.shape[axis]).collect();
+    let compact = permuted(&View::c_order(view.dtype, &shape), &moved(&order));
+    let same = |axis: usize| view.shape[axis] == 1 || view.strides[axis] == compact.strides[axis];
+    // The stride of an axis with one element says nothing: it stays as it is.
+    match view.is_empty() || (0..view.shape.len()).all(same) {
+        true => view.clone(),
+        false => compact,
+    }
+}
+
 /// Is it in F order, and not in C order as well?
 pub(crate) fn is_reversed(view: &View) -> bool {
     !view.is_contiguous() && view.transposed().is_contiguous()
