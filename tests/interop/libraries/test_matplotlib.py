@@ -23,19 +23,22 @@ NAMES = numpy.array(["one", "two", "three"])
 LINES = numpy.stack([numpy.column_stack([X, Y + shift]) for shift in range(3)])
 
 
-def drawn(plot, **options):
-    """The figure with what `plot` draws into its axes."""
+def drawn(plot, ticks=False, **options):
+    """The figure with what `plot` draws into its axes. Ticks take most of the time."""
 
     def call(*arguments):
         figure = Figure((2, 1.5), dpi=50)
-        plot(figure.add_subplot(**options), *arguments)
+        axes = figure.add_subplot(**options)
+        plot(axes, *arguments)
+        if not ticks:
+            axes.set_axis_off()
         return figure
 
     return call
 
 
-def on_axes(name, *more, **options):
-    return drawn(lambda axes, *arguments: getattr(axes, name)(*arguments, *more, **options))
+def on_axes(name, *more, ticks=False, **options):
+    return drawn(lambda axes, *arguments: getattr(axes, name)(*arguments, *more, **options), ticks)
 
 
 def in_space(name, **options):
@@ -64,10 +67,10 @@ def _strided(axes, x, y, z):
 
 
 CASES = {
-    "plot": (on_axes("plot"), X, Y),
+    "plot": (on_axes("plot", ticks=True), X, Y),
     "plot(y)": (on_axes("plot"), Y),
     "plot, columns": (on_axes("plot"), GROUPS),
-    "plot, dates": (on_axes("plot"), DAYS, Y),
+    "plot, dates": (on_axes("plot", ticks=True), DAYS, Y),
     "Line2D.set_ydata": (drawn(_moved), X, Y),
     "scatter": (on_axes("scatter"), X, Y),
     "scatter(s=, c=)": (
@@ -78,9 +81,9 @@ CASES = {
         ERRORS,
     ),
     "bar": (on_axes("bar"), X, Y),
-    "bar, names": (on_axes("bar"), NAMES, Y[:3].copy()),
+    "bar, names": (on_axes("bar", ticks=True), NAMES, Y[:3].copy()),
     "barh": (on_axes("barh"), X, Y),
-    "hist": (on_axes("hist"), NOISE),
+    "hist": (on_axes("hist", ticks=True), NOISE),
     "hist(bins=)": (on_axes("hist"), NOISE, numpy.linspace(-2, 2, 9)),
     "hist, columns": (on_axes("hist"), GROUPS),
     "hist2d": (on_axes("hist2d", bins=5), NOISE[:60].copy(), NOISE[60:].copy()),
@@ -100,7 +103,7 @@ CASES = {
     "stem": (on_axes("stem"), X, Y),
     "stairs": (on_axes("stairs"), Y),
     "pie": (on_axes("pie"), ERRORS[:5].copy()),
-    "semilogy": (on_axes("semilogy"), X, ERRORS),
+    "semilogy": (on_axes("semilogy", ticks=True), X, ERRORS),
     "loglog": (on_axes("loglog"), X, ERRORS),
     "imshow": (on_axes("imshow"), PICTURE),
     "imshow, colours": (on_axes("imshow"), COLOURS),
@@ -136,9 +139,9 @@ CASES = {
     "acorr": (on_axes("acorr"), NOISE),
     "ecdf": (on_axes("ecdf"), NOISE),
     "LineCollection": (drawn(lambda axes, x: axes.add_collection(LineCollection(x))), LINES),
-    "set_xticks": (on_axes("set_xticks"), numpy.array([0.0, 0.25, 1.0])),
+    "set_xticks": (on_axes("set_xticks", ticks=True), numpy.array([0.0, 0.25, 1.0])),
     "Normalize": (lambda x: colors.Normalize()(x), NOISE),
-    "polar": (drawn(lambda axes, x, y: axes.plot(x, y), projection="polar"), X, ERRORS),
+    "polar": (drawn(lambda axes, x, y: axes.plot(x, y), True, projection="polar"), X, ERRORS),
     "plot3D": (in_space("plot"), X, Y, ERRORS),
     "scatter3D": (in_space("scatter"), X, Y, ERRORS),
     "plot_surface": (in_space("plot_surface"), ROWS, COLUMNS, HEIGHTS),
