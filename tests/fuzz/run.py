@@ -195,7 +195,8 @@ def worker(folder):
         return [pickle.loads(one) for one in _core.gather("a test", pickle.dumps(value))]
 
     def compared(oracle, statements, seed):
-        found = difference(oracle, run_dappled(dappled, statements, seed % 3 == 0))
+        run = run_dappled(dappled, statements, seed % 3 == 0)
+        found = difference(oracle, run, statements)
         return next(filter(None, agreed(found)), None)
 
     def rerun(statements, seed):

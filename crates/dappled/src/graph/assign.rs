@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::{DType, Element, Scalar, View, is_injective};
+use dappled_kernels::{Buffer, DType, Element, Scalar, View, is_injective};
 
 use super::evaluate::{gathered, laid_out, value, write};
 use super::items::in_bytes;
@@ -91,6 +91,10 @@ impl Array {
             true => (self.brought(arg)?, 0),
             false => (arg, uses),
         };
+        let (arg, uses) = match is_view_of_outside(&arg, &node) {
+            true => (self.copied_aside(&node, arg)?, 0),
+            false => (arg, uses),
+        };
         if Arc::strong_count(&node) > 2 + uses {
             // It may be that a write that waits is who holds it.
             session.settle(&node)?;
@@ -155,20 +159,23 @@ impl Array {
     fn store_in_place(&self, node: &Arc<Node>, arg: Arg) -> Result<(), GraphError> {
         let session = self.session();
         let memory = value(session, node)?;
-        let arg = match arg {
-            Arg::Part(..) => {
-                let dtype = arg.dtype();
-                let layout = match node.layout {
-                    Layout::Whole => Layout::Whole,
-                    Layout::Split(_) => session.layout(dtype, self.shape()),
-                };
-                let aside = laid_out(session, &arg, View::c_order(dtype, self.shape()), layout)?;
-                let view = aside.base.clone();
-                Arg::Part(aside, view)
-            }
-            scalar => scalar,
-        };
+        let arg = self.copied_aside(node, arg)?;
         write(session, node, self.view(), &memory, &arg)
+    }
+
+    /// An argument in memory of its own, laid out as the node is that it is written over.
+    fn copied_aside(&self, node: &Node, arg: Arg) -> Result<Arg, GraphError> {
+        let (session, dtype) = (self.session(), arg.dtype());
+        if let Arg::Scalar(_) = arg {
+            return Ok(arg);
+        }
+        let layout = match node.layout {
+            Layout::Whole => Layout::Whole,
+            Layout::Split(_) => session.layout(dtype, self.shape()),
+        };
+        let aside = laid_out(session, &arg, View::c_order(dtype, self.shape()), layout)?;
+        let view = aside.base.clone();
+        Ok(Arg::Part(aside, view))
     }
 
     /// A copy that shares memory until one of the two is written.
@@ -188,6 +195,20 @@ impl Array {
         let base = View::c_order(dtype, self.shape());
         Ok(Array::over(session, laid_out(session, &arg, base, layout)?))
     }
+}
+
+/// Is an argument in memory of somebody else's that shares bytes with a node's own? On several ranks
+/// NumPy is shown the memory of replicated arrays, and may hand it back.
+fn is_view_of_outside(arg: &Arg, node: &Node) -> bool {
+    let (Arg::Part(other, _), Some(own)) = (arg, node.whole_memory()) else { return false };
+    let addresses = |memory: &Buffer| {
+        let start = memory.as_ptr().addr();
+        start..start + memory.len()
+    };
+    other.whole_memory().filter(|memory| memory.is_foreign()).is_some_and(|memory| {
+        let (read, written) = (addresses(memory), addresses(own));
+        read.start < written.end && written.start < read.end
+    })
 }
 
 /// An axis along which a view stays where it is.

@@ -56,7 +56,8 @@ fn parts_outside(session: &Session, node: &Node, view: &View) -> Result<Vec<View
         Layout::Whole => through(view, &node.base).and_then(|through| filled(&through)),
         Layout::Split(_) => spread::written(session, node, view)?,
     };
-    let written = written.unwrap_or_else(|| vec![0..0; local.shape.len()]);
+    // Also an array without axes lies outside, where the view is of other bytes.
+    let Some(written) = written else { return Ok(vec![local.clone()]) };
     Ok(outside(&local.shape, &written).iter().map(|slab| parted(local, slab)).collect())
 }
 
