@@ -64,18 +64,25 @@ def note_gather(function: str, array: Any) -> None:
     )
     if config.fallback == "error":
         raise FallbackError(text)
-    action = _action()
-    if core.rank() == 0 or action == "error":  # raised on every rank, or they would diverge
-        frame = program_frame(2)
-        file, line = frame.f_code.co_filename, frame.f_lineno
-        if action != "default" or _is_first(file, line):
-            warn_at(text, FallbackWarning, file, line, frame.f_globals)
+    frame = program_frame(2)
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    action = _action(text, frame.f_globals.get("__name__", ""), line)
+    if (
+        core.rank() > 0 and action != "error"
+    ):  # which is raised on every rank, or they would diverge
+        return
+    if action != "default" or _is_first(file, line):
+        warn_at(text, FallbackWarning, file, line, frame.f_globals)
 
 
-def _action() -> str:
-    """What Python's filters say of the warning."""
-    found = (rule for rule in warnings.filters if issubclass(FallbackWarning, rule[2]))
-    return next((rule[0] for rule in found), "default")
+def _action(text: str, module: str, line: int) -> str:
+    """What Python's filters say of a warning with this text, from this line of a module."""
+    for action, message, category, where, number in warnings.filters:
+        rules: list[Any] = [(message, text), (where, module)]
+        fits = issubclass(FallbackWarning, category) and number in (0, line)
+        if fits and all(rule is None or rule.match(value) for rule, value in rules):
+            return action
+    return "default"
 
 
 # The lines that were warned of: Python would warn for each text, and again when a library changes
