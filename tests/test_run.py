@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from dappled.launch import mpiexec
 from dappled.launch.records import Records
 from dappled.launch.streams import beyond, warned
-from launched import COMMAND, LIMIT, dappled, needs_mpi
+from launched import COMMAND, LIMIT, MPIEXEC, dappled, needs_mpi
 
 BEGIN = "import os, signal, sys, time\nimport dappled as np\nr, a = np.comm.rank, np.arange(12.0)\n"
 
@@ -61,6 +62,45 @@ def test_every_job_ends_and_says_why(name):
     assert [done.stderr.count(text) for text in said] == [1] * len(said), done.stderr
     assert done.stdout == ("66.0\n" if status == 0 else "")
     assert "Abort(" not in done.stderr
+
+
+# What one of three ranks does before it uses dappled, and what stderr says; with MPICH's variable.
+MISSING = {
+    "exit before the import": (
+        "import os, sys\nif os.environ['PMI_RANK'] == '1': sys.exit()\n",
+        "rank 1 ended with status 0 before it used dappled, while other ranks wait for it to begin",
+    ),
+    "exit after the import": (
+        "import os, sys, dappled\nif os.environ['PMI_RANK'] == '0': sys.exit()\n",
+        "rank 0 ended with status 0 before it used dappled, while other ranks wait for it to begin",
+    ),
+    "alone": (
+        "import os\nif os.environ['PMI_RANK'] == '2': os.environ['DAPPLED_FABRIC'] = 'solo'\n",
+        "rank 2 runs alone, as DAPPLED_FABRIC=solo asks, while other ranks wait for it to begin",
+    ),
+    "raise before the import": (
+        "import os, sys\nif os.environ['PMI_RANK'] == '1': raise ValueError('only here')\n",
+        "ValueError: only here",
+    ),
+}
+
+
+@needs_mpi
+@pytest.mark.parametrize("name", MISSING)
+def test_a_rank_that_never_connects_ends_the_job(name):
+    program, said = MISSING[name]
+    done = dappled("run", "-n", 3, "-c", program + "import time\n" + BEGIN + "time.sleep(60)")
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count(said) == 1, done.stderr
+
+
+@needs_mpi
+def test_a_rank_that_never_connects_is_reported_without_a_launcher():
+    program = "import os\nif os.environ['PMI_RANK'] != '1': import dappled; dappled.ones(3)"
+    command = ["timeout", "5", str(MPIEXEC), "-n", "2", sys.executable, "-c", program]
+    env = {**os.environ, "DAPPLED_STALL": "0.5"}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=LIMIT)
+    assert "dappled: rank 0 has waited 0 s for all ranks to begin" in done.stderr
 
 
 @needs_mpi
@@ -245,6 +285,11 @@ RECORDS = [
     ("0 exit 0,1 early 0", "rank 1 ended with status 0 in the middle of the program", 1, True),
     ("0 plain 2", "rank 0 ended with status 2", 2, True),
     ("2 leaving 0,1 leaving 4", "rank 1 ended with status 4", 4, False),
+    ("0 connecting 0,1 connecting 0,2 plain 0", None, 0, True),
+    ("2 plain 0,0 connecting 0", None, 0, True),
+    ("2 alone 0,0 connecting 0", None, 0, True),
+    ("0 plain 0,1 plain 0,2 exit 0", None, 0, False),
+    ("0 connecting 0,1 connecting 0,2 connecting 0,0 connected 0,0 exit 0", None, 0, False),
 ]
 
 

@@ -12,8 +12,6 @@ from dappled._order import memory_order, turned
 from dappled._tables import NATIVE_CODES
 
 core: Any = _core
-# Bytes up to which values are compared between ranks.
-_COMPARED = 64
 ndarray: Any = core.ndarray
 
 
@@ -28,15 +26,29 @@ def is_moved(dtype: numpy.dtype[Any]) -> bool:
 
 
 def canonical(values: Any) -> Any:
-    """Values without what lies in bytes that mean nothing, as long doubles have them: what is small
-    and given to an operation is compared between ranks.
+    """Values without what lies in bytes that mean nothing, as long doubles and structures have
+    them: what is given to an operation is compared between ranks.
     """
-    padded = values.dtype.char in "gG" and numpy.finfo("g").nmant == 63
-    if not padded or values.nbytes > _COMPARED:
+    if not _has_gaps(values.dtype):
         return values
-    raw = values.copy(order="C").reshape(-1).view("u1").reshape(-1, numpy.dtype("g").itemsize)
-    raw[:, slice(10, None) if values.dtype.isnative else slice(-10)] = 0
-    return raw.reshape(-1).view(values.dtype).reshape(values.shape)
+    if values.dtype.names is None:
+        raw = values.copy(order="C").reshape(-1).view("u1").reshape(-1, numpy.dtype("g").itemsize)
+        raw[:, slice(10, None) if values.dtype.isnative else slice(-10)] = 0
+        return raw.reshape(-1).view(values.dtype).reshape(values.shape)
+    cleared = numpy.zeros(values.shape, values.dtype)
+    for name in values.dtype.names:
+        cleared[name] = canonical(values[name])
+    return cleared
+
+
+def _has_gaps(dtype: Any) -> bool:
+    """Whether elements have bytes that mean nothing."""
+    if dtype.subdtype is not None:
+        return _has_gaps(dtype.subdtype[0])
+    if dtype.names is None:
+        return dtype.char in "gG" and numpy.finfo("g").nmant == 63
+    fields = [dtype.fields[name][0] for name in dtype.names]
+    return sum(field.itemsize for field in fields) < dtype.itemsize or any(map(_has_gaps, fields))
 
 
 def wrapped(values: Any, fresh: bool = False) -> Any:

@@ -154,9 +154,26 @@ class _Draw:
             if before is not None:
                 before.bring_back()
 
+    def note(self) -> None:
+        """Has ranks compare the generator's state and the arguments. Collective."""
+        named = [(name, _compared(value)) for name, value in self.named.items()]
+        core.note(
+            f"random numbers ({self.name})",
+            State(self.generator).fingerprint() + repr((_compared(self.size), named)).encode(),
+        )
+
     def argument(self, name: str, default: Any = None) -> Any:
         """An argument, by its name."""
         return self.named.get(name, default)
+
+
+def _compared(value: Any) -> Any:
+    """An argument as ranks compare it: of what has no short text, the class."""
+    if isinstance(value, numpy.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return [_compared(item) for item in value]
+    return value if isinstance(value, int | float | str | None) else type(value).__name__
 
 
 def _is_plain(name: str, value: Any) -> bool:
@@ -170,6 +187,7 @@ def _drawn(draw: _Draw) -> Any:
     if in_pieces(draw.argument("out")):
         return _into(draw)
     if (found := many(draw)) is not None:
+        draw.note()
         made = _joined(found.chunks(_CHUNK), found.count, found.like)
         return made if len(found.shape) == 1 else made.reshape(found.shape, copy=True)
     shape = draw.shape
@@ -179,6 +197,7 @@ def _drawn(draw: _Draw) -> Any:
     count, each = math.prod(shape), like.shape[1:]
     if not is_moved(like.dtype) or core.blocks((*shape, *each), like.dtype.itemsize) is None:
         return NotImplemented
+    draw.note()
     made = _joined(_chunks(draw, count, like.dtype), count, like, draw)
     return made if len(shape) == 1 else made.reshape((*shape, *each), copy=True)
 

@@ -63,7 +63,8 @@ def numpys(function: Function) -> Function:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         crossing = Crossing(label, writeable=True)
-        result = function(*crosses.args(crossing, args), **crosses.kwargs(crossing, kwargs))
+        over, named = crosses.over(crossing, args, kwargs)
+        result = function(*over, **named)
         crossing.write_back()
         return kwargs["out"] if isinstance(kwargs.get("out"), ndarray) else result
 

@@ -26,7 +26,9 @@ def is_launched() -> bool:
 
 
 def tell(word: str) -> None:
-    """Says that this rank has `joined` or `left` the job, has `failed`, or is `leaving` it."""
+    """Says that this rank has `joined` or `left` the job, is `connecting` to the other ranks or
+    `connected`, or `alone`, has `failed`, or is `leaving`.
+    """
     if _place is not None and os.getpid() == _process:
         with contextlib.suppress(OSError):  # nobody listens any more
             os.write(_place, f"{word}\n".encode())

@@ -23,7 +23,7 @@ def native(function: Function, module: str = "dappled") -> Callable[[Function], 
     def decorate(ours: Function) -> Function:
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
-                result = ours(*args, **kwargs)
+                result = core.called(ours, args, kwargs)
             except TypeError as error:
                 if error.__traceback__ and error.__traceback__.tb_next:
                     raise

@@ -15,6 +15,7 @@ from dappled._crossing import Proxy
 from dappled._fallback import dressed
 from dappled._order import flags_of, strides_of
 from dappled._piecewise import in_pieces
+from dappled._states import State
 from dappled._tables import PIECEWISE
 from dappled._weighing import weighed
 
@@ -41,6 +42,7 @@ def ordering(function: Function, otherwise: Function, module: str) -> Function:
         placed = arrange is not _choice
         ordered = given and not kept and _is_ordered(theirs, given, kwargs, placed)
         if found is NotImplemented and ordered:
+            core.note(f"random numbers ({function.__name__})", State(theirs).fingerprint())
             found = arrange(theirs, *given, **kwargs)
         return otherwise(*args, **kwargs) if found is NotImplemented else found
 

@@ -24,8 +24,18 @@ class State:
         else:
             self._generator.set_state(self._state)
 
+    def fingerprint(self) -> bytes:
+        """What ranks compare: the same for the same state."""
+        return _bytes(self._state)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, State) and _is_same(self._state, other._state)
+
+
+def _bytes(state: Any) -> bytes:
+    if isinstance(state, dict):
+        return b"".join(_bytes(value) for value in state.values())
+    return state.tobytes() if isinstance(state, numpy.ndarray) else repr(state).encode()
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -6,7 +6,7 @@ use crate::collective;
 use crate::error::FabricError;
 use crate::payload::Payload;
 use crate::stats::Stats;
-use crate::tag::{Place, Tag};
+use crate::tag::{Aspects, Place, Tag};
 
 /// Messages to send: to whom, and what.
 pub type Sends = Vec<(u64, Payload)>;
@@ -48,10 +48,10 @@ pub trait Fabric: Send + Sync {
     /// may send to itself.
     fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending;
 
-    /// The next operation of the program, with a hash of what ranks must agree on about it: its
-    /// tag. Also for what needs no message, on every rank: so ranks that go different ways are found
+    /// The next operation of the program, with a hash of what ranks must agree on about it, and
+    /// hashes of its parts, which say what it was if they do not: its tag. Also for what needs no message, on every rank: so ranks that go different ways are found
     /// by the next message, or when they leave.
-    fn note(&self, hash: u64, place: Place) -> Tag;
+    fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag;
 
     /// What this rank has sent so far.
     fn stats(&self) -> Stats;

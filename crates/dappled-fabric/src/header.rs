@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::error::FabricError;
-use crate::tag::{Place, Tag};
+use crate::notice::aspects;
+use crate::tag::{Aspects, Place, Tag};
 
 /// One message between two ranks: which one it is, and what for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +31,10 @@ pub(crate) struct Expectation {
 }
 
 impl Header {
-    /// The bytes of a header: four words, the length of the place, the place.
-    pub const BYTES: usize = 32 + 1 + Place::ROOM;
+    /// The bytes of a header: four words, the aspects, the length of the place, the place.
+    pub const BYTES: usize = 32 + size_of::<Aspects>() + 1 + Place::ROOM;
+    /// Where the length of the place is.
+    const LENGTH: usize = 32 + size_of::<Aspects>();
 
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let place = self.stamp.tag.place.as_bytes();
@@ -40,17 +43,22 @@ impl Header {
         for (at, word) in [sequence, tag.hash, tag.number, self.bytes].into_iter().enumerate() {
             bytes[8 * at..8 * at + 8].copy_from_slice(&word.to_le_bytes());
         }
-        bytes[32] = place.len() as u8;
-        bytes[33..33 + place.len()].copy_from_slice(place);
+        for (at, aspect) in tag.aspects.into_iter().enumerate() {
+            bytes[32 + 2 * at..34 + 2 * at].copy_from_slice(&aspect.to_le_bytes());
+        }
+        bytes[Self::LENGTH] = place.len() as u8;
+        bytes[Self::LENGTH + 1..][..place.len()].copy_from_slice(place);
         bytes
     }
 
     /// The header at the start of an envelope.
     pub fn decode(bytes: &[u8]) -> Self {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]));
-        let length = usize::from(bytes[32]).min(Place::ROOM);
-        let place = Place::from_bytes(&bytes[33..33 + length]);
-        let stamp = Stamp { sequence: word(0), tag: Tag { hash: word(1), number: word(2), place } };
+        let length = usize::from(bytes[Self::LENGTH]).min(Place::ROOM);
+        let place = Place::from_bytes(&bytes[Self::LENGTH + 1..][..length]);
+        let aspects = aspects(&bytes[32..]);
+        let tag = Tag { hash: word(1), number: word(2), aspects, place };
+        let stamp = Stamp { sequence: word(0), tag };
         Self { stamp, bytes: word(3) }
     }
 }

@@ -13,7 +13,7 @@ use crate::logbook::Logbook;
 use crate::notice::Notice;
 use crate::payload::Payload;
 use crate::stats::Stats;
-use crate::tag::{Place, Tag};
+use crate::tag::{Aspects, Place, Tag};
 use crate::trouble::Trouble;
 use crate::wire::{Message, Ticket, Wire};
 
@@ -89,8 +89,8 @@ impl<W: Wire> Ledger<W> {
     }
 
     /// The tag of the next operation.
-    pub fn note(&mut self, hash: u64, place: Place) -> Tag {
-        self.logbook.note(hash, place)
+    pub fn note(&mut self, hash: u64, aspects: Aspects, place: Place) -> Tag {
+        self.logbook.note(hash, aspects, place)
     }
 
     /// Starts a post, and gives its number. A failure is told when the post is asked about.

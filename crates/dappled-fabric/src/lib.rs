@@ -53,7 +53,7 @@ pub use payload::Payload;
 pub use settings::Settings;
 pub use solo::Solo;
 pub use stats::Stats;
-pub use tag::{Place, Tag};
+pub use tag::{Aspects, Place, Tag};
 pub use threads::Threads;
 
 /// The fabric of this process: MPI where it was launched by MPI, [`Solo`] where not.

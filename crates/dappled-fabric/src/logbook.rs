@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::tag::{Place, Tag, mixed};
+use crate::tag::{Aspects, Place, Tag, mixed};
 
 /// So many operations are remembered, for people.
 const KEPT: usize = 32;
@@ -19,9 +19,9 @@ pub(crate) struct Logbook {
 
 impl Logbook {
     /// Notes the next operation; what ranks must agree on is `hash`.
-    pub fn note(&mut self, hash: u64, place: Place) -> Tag {
+    pub fn note(&mut self, hash: u64, aspects: Aspects, place: Place) -> Tag {
         let before = self.last.back().map_or((0, 0), |tag| (tag.number, tag.hash));
-        let tag = Tag { number: before.0 + 1, hash: mixed(before.1, hash), place };
+        let tag = Tag { number: before.0 + 1, hash: mixed(before.1, hash), aspects, place };
         if self.last.len() == KEPT {
             self.last.pop_front();
         }
@@ -53,7 +53,7 @@ mod tests {
     fn log(hashes: &[u64]) -> Vec<Tag> {
         let mut book = Logbook::default();
         for hash in hashes {
-            book.note(*hash, Place::new(&hash.to_string()));
+            book.note(*hash, Aspects::default(), Place::new(&hash.to_string()));
         }
         book.last()
     }

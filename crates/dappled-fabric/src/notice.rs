@@ -1,6 +1,6 @@
 //! What a rank says aside, beside its messages: a question, that it failed, or its farewell.
 
-use crate::tag::{Place, Tag};
+use crate::tag::{Aspects, Place, Tag};
 
 /// What one rank tells another about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +45,7 @@ impl Notice {
         for tag in &self.log {
             bytes.extend(tag.number.to_le_bytes());
             bytes.extend(tag.hash.to_le_bytes());
+            bytes.extend(tag.aspects.iter().flat_map(|aspect| aspect.to_le_bytes()));
             bytes.push(tag.place.as_bytes().len() as u8);
             bytes.extend(tag.place.as_bytes());
         }
@@ -76,10 +77,16 @@ fn word(bytes: &mut &[u8]) -> Option<u64> {
 
 fn tag(bytes: &mut &[u8]) -> Option<Tag> {
     let (number, hash) = (word(bytes)?, word(bytes)?);
+    let aspects = aspects(taken(bytes, size_of::<Aspects>())?);
     let length = taken(bytes, 1)?[0];
     let place =
         Place::from_bytes(taken(bytes, length.into())?.get(..Place::ROOM.min(length.into()))?);
-    Some(Tag { number, hash, place })
+    Some(Tag { number, hash, aspects, place })
+}
+
+/// The aspects that these bytes are.
+pub(crate) fn aspects(bytes: &[u8]) -> Aspects {
+    std::array::from_fn(|at| u16::from_le_bytes([bytes[2 * at], bytes[2 * at + 1]]))
 }
 
 #[cfg(test)]
@@ -88,7 +95,12 @@ mod tests {
 
     #[test]
     fn a_notice_comes_back_as_it_went() {
-        let tag = Tag { number: 3, hash: 9, place: Place::new(&"x".repeat(500)) };
+        let tag = Tag {
+            number: 3,
+            hash: 9,
+            aspects: [1, 2, 3, 4, 5, 6, 7, 8],
+            place: Place::new(&"x".repeat(500)),
+        };
         let long = Notice {
             rank: 2,
             kind: Kind::Failed,

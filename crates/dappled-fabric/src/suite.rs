@@ -33,7 +33,7 @@ pub fn divergence_suite(fabric: &dyn Fabric) -> FabricError {
     let (rank, size) = (fabric.rank(), fabric.size());
     let (after, before) = ((rank + 1) % size, (rank + size - 1) % size);
     let way = if rank == 0 { "then" } else { "else" };
-    let tag = fabric.note(u64::from(rank == 0), Place::new(way));
+    let tag = fabric.note(u64::from(rank == 0), [0; 8], Place::new(way));
     let post = |tag| fabric.exchange(tag, vec![(after, vec![7])], vec![(before, 1)]);
     // Neighbours that agree may be done with the first exchange; they meet the error later.
     let error = (0..=size).find_map(|_| post(tag).err()).expect("the ranks diverged");

@@ -15,12 +15,18 @@ pub struct Tag {
     pub hash: u64,
     /// The number of the operation, from 1; 0 for what the program did not ask for.
     pub number: u64,
+    /// Hashes of the parts of the operation, to say what differs: never compared otherwise.
+    pub aspects: Aspects,
     /// What it is and where it was asked for, for people: never compared.
     pub place: Place,
 }
 
+/// Short hashes of the parts of an operation, whose meaning the caller decides.
+pub type Aspects = [u16; 8];
+
 /// Where an operation was written: short text without memory of its own, so that it travels in
-/// every header. Of a longer text the end is kept, where paths have the file and the line.
+/// every header. Of a longer text the middle is left out: its start says what the operation is, and
+/// its end has the file and the line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     length: u8,
@@ -33,7 +39,7 @@ impl Tag {
 
     /// The operation with this hash, asked for at this place.
     pub fn new(hash: u64, place: &str) -> Self {
-        Self { hash, number: 0, place: Place::new(place) }
+        Self { hash, number: 0, aspects: Aspects::default(), place: Place::new(place) }
     }
 
     /// The last message of a rank.
@@ -62,12 +68,23 @@ pub(crate) fn mixed(hash: u64, word: u64) -> u64 {
 
 impl Place {
     /// The bytes that are kept.
-    pub(crate) const ROOM: usize = 223;
+    pub(crate) const ROOM: usize = 207;
 
-    /// The end of `text`, as much as there is room for.
+    /// The bytes of a long text that are kept of its start.
+    const START: usize = 80;
+
+    /// What stands for the text that is left out.
+    const GAP: &str = " … ";
+
+    /// The text, or its start and its end where there is no room for all of it.
     pub fn new(text: &str) -> Self {
-        let from = text.ceil_char_boundary(text.len().saturating_sub(Self::ROOM));
-        Self::from_bytes(&text.as_bytes()[from..])
+        if text.len() <= Self::ROOM {
+            return Self::from_bytes(text.as_bytes());
+        }
+        let start = &text[..text.floor_char_boundary(Self::START)];
+        let room = Self::ROOM - start.len() - Self::GAP.len();
+        let end = &text[text.ceil_char_boundary(text.len() - room)..];
+        Self::from_bytes([start, Self::GAP, end].concat().as_bytes())
     }
 
     /// These bytes, at most [`Place::ROOM`].
@@ -109,10 +126,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_place_keeps_its_end_and_whole_characters() {
-        let place = Place::new(&format!("{}é/laplace.py:12", "ü".repeat(200)));
-        assert!(place.as_bytes().len() <= Place::ROOM);
-        assert!(place.to_string().starts_with('ü') && place.to_string().ends_with("laplace.py:12"));
+    fn a_long_place_keeps_its_start_and_its_end_and_whole_characters() {
+        for more in 0..4 {
+            let start = format!("a sum{} of", " ".repeat(more));
+            let text = format!("{start} {}é/laplace.py:12", "ü".repeat(200));
+            let place = Place::new(&text).to_string();
+            assert!(place.len() <= Place::ROOM && place.len() > Place::ROOM - 4);
+            assert!(place.starts_with(&start));
+            assert!(place.contains("ü … ü") && place.ends_with("é/laplace.py:12"));
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::notice::Notice;
 use crate::payload::Payload;
 use crate::settings::Settings;
 use crate::stats::Stats;
-use crate::tag::{Place, Tag};
+use crate::tag::{Aspects, Place, Tag};
 use crate::wire::{Message, Ticket, Wire};
 use crate::wired::Wired;
 
@@ -111,8 +111,8 @@ impl Fabric for Threads {
         self.wired.start(tag, sends, receives)
     }
 
-    fn note(&self, hash: u64, place: Place) -> Tag {
-        self.wired.note(hash, place)
+    fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag {
+        self.wired.note(hash, aspects, place)
     }
 
     fn stats(&self) -> Stats {

@@ -10,7 +10,7 @@ use crate::notice::Kind;
 use crate::patience::{Patience, is_crowded};
 use crate::settings::{Report, Settings};
 use crate::stats::Stats;
-use crate::tag::{Place, Tag};
+use crate::tag::{Aspects, Place, Tag};
 use crate::wire::Wire;
 
 /// One rank and its ledger, which posts on their way share.
@@ -51,8 +51,8 @@ impl<W: Wire> Wired<W> {
         Pending::new(Posted { shared: self.shared.clone(), post })
     }
 
-    pub fn note(&self, hash: u64, place: Place) -> Tag {
-        self.shared.ledger().note(hash, place)
+    pub fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag {
+        self.shared.ledger().note(hash, aspects, place)
     }
 
     pub fn stats(&self) -> Stats {

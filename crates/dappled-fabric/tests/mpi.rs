@@ -47,14 +47,14 @@ fn tag() -> Tag {
 }
 
 fn barrier(fabric: &dyn Fabric) {
-    let tag = fabric.note(1, Place::new("job.rs:1"));
+    let tag = fabric.note(1, [0; 8], Place::new("job.rs:1"));
     fabric.barrier(tag).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Each waits for the next one, in an operation of its own.
 fn wait_in_a_circle(fabric: &dyn Fabric) {
     let (rank, size) = (fabric.rank(), fabric.size());
-    let tag = fabric.note(rank, Place::new(&format!("job.rs:{rank}")));
+    let tag = fabric.note(rank, [0; 8], Place::new(&format!("job.rs:{rank}")));
     let waited = fabric.exchange(tag, vec![], vec![((rank + 1) % size, 1)]);
     waited.map(drop).unwrap_or_else(|error| panic!("{error}"));
 }
@@ -66,11 +66,11 @@ fn perform(task: &str, fabric: &dyn Fabric) {
         ("leave early", 1) => (),
         ("leave early", _) => barrier(fabric),
         ("send too much", 0) => {
-            let tag = fabric.note(1, Place::new("job.rs:1"));
+            let tag = fabric.note(1, [0; 8], Place::new("job.rs:1"));
             drop(fabric.post(tag, vec![(1, vec![0; 50_000])], vec![]));
         }
         ("do more", 0) => {
-            fabric.note(1, Place::new("job.rs:1"));
+            fabric.note(1, [0; 8], Place::new("job.rs:1"));
         }
         ("send too much" | "do more", _) => (),
         ("wait in a circle", _) => wait_in_a_circle(fabric),
@@ -91,7 +91,7 @@ fn perform(task: &str, fabric: &dyn Fabric) {
         ("ask", rank) => {
             // A long notice: as many operations as are kept, with long places.
             for _ in 0..40 {
-                fabric.note(1, Place::new(&"a long place ".repeat(20)));
+                fabric.note(1, [0; 8], Place::new(&"a long place ".repeat(20)));
             }
             thread::sleep(Duration::from_millis(if rank == 1 { 1500 } else { 0 }));
             barrier(fabric);

@@ -85,7 +85,7 @@ fn who_waits_for_a_rank_that_left_is_told_so() {
 fn ranks_that_wait_in_a_circle_find_out() {
     let errors = Threads::run(3, |fabric| {
         let (rank, size) = (fabric.rank(), fabric.size());
-        let tag = fabric.note(rank, Place::new(&format!("place {rank}")));
+        let tag = fabric.note(rank, [0; 8], Place::new(&format!("place {rank}")));
         fabric.exchange(tag, vec![], vec![((rank + 1) % size, 1)]).unwrap_err().to_string()
     });
     let right = "ranks diverged at operation 1:\n  rank 0: place 0\n  rank 1: place 1";

@@ -1,6 +1,6 @@
 //! The one table from our errors to Python's.
 
-use dappled::graph::GraphError;
+use dappled::graph::{GraphError, hint, may_be_order};
 use dappled::run::RunError;
 use dappled::view::ViewError;
 use dappled_fabric::FabricError;
@@ -108,7 +108,7 @@ impl Raise for GraphError {
 /// What all ranks know is printed by those that it is about.
 impl Raise for FabricError {
     fn raise(self) -> PyErr {
-        let error = PyRuntimeError::new_err(format!("{self}{}", hint(&self)));
+        let error = PyRuntimeError::new_err(explained(&self));
         let rank = begun().map(|session| session.fabric().rank());
         let speaks = |speakers: &[u64]| rank.is_none_or(|rank| speakers.contains(&rank));
         if !self.speakers().is_none_or(speaks) {
@@ -119,14 +119,33 @@ impl Raise for FabricError {
     }
 }
 
-/// Where ranks did different things for no reason in sight, the order of sets may be one.
-fn hint(error: &FabricError) -> &'static str {
-    match error {
-        FabricError::Parted { .. } if std::env::var_os("PYTHONHASHSEED").is_none() => {
-            "\n(PYTHONHASHSEED is not set: sets of strings have another order on every rank)"
+/// An error between ranks with the lines of the program that it names, and what may be the reason.
+fn explained(error: &FabricError) -> String {
+    let mut text = String::new();
+    for line in error.to_string().lines() {
+        text += line;
+        text += "\n";
+        if let Some(source) = source_of(line) {
+            text += &format!("      {source}\n");
         }
-        _ => "",
     }
+    if let Some(hint) = hint(error) {
+        text += &format!("({hint})\n");
+    }
+    if may_be_order(error) && std::env::var_os("PYTHONHASHSEED").is_none() {
+        text += "(PYTHONHASHSEED is not set: sets of strings have another order on every rank)\n";
+    }
+    text.trim_end().to_string()
+}
+
+/// The line of the program that a text ends with, as `… at file:number`.
+fn source_of(text: &str) -> Option<String> {
+    let (_, place) = text.rsplit_once(" at ")?;
+    let (file, number) = place.rsplit_once(':')?;
+    let number: usize = number.parse().ok()?;
+    let line =
+        std::fs::read_to_string(file).ok()?.lines().nth(number.checked_sub(1)?)?.trim().to_string();
+    (!line.is_empty()).then_some(line)
 }
 
 /// NumPy's AxisError; `name` is the argument's, where NumPy says it.

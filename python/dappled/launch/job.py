@@ -49,6 +49,7 @@ class Job:
         # What mpiexec itself says is of interest where no rank has said what happened.
         self._own = [Shown(sys.stdout.buffer, held=True), Shown(sys.stderr.buffer, held=True)]
         self._interrupted = 0
+        self._missed: str | None = None  # what is said where a rank is waited for in vain
         self._streams = dict(self._each_stream())
         self._selector = selectors.DefaultSelector()
 
@@ -131,6 +132,10 @@ class Job:
         ending = self._ending(process)
         while process.poll() is None:
             self._take(0.1)
+            if self._records.missed is not None and self._missed is None:
+                self._missed = self._records.missed_text
+                seconds = time.monotonic() - begun
+                self._missed += f" (seen {seconds:.1f} s after the start)"
             if self._interrupted or self._records.must_end:
                 next(ending, None)
             if not self._records.all_started and time.monotonic() - begun > _ELSEWHERE:
@@ -184,6 +189,9 @@ class Job:
         """The exit status; what was not good is said once."""
         if self._interrupted:
             return 128 + self._interrupted
+        if self._missed is not None:
+            sys.stderr.write(f"dappled run: {self._missed}\n")
+            return 1
         if bad := self._records.reason(status):
             if not self._records.is_intended:
                 self._say_why(bad.rank, bad.text)

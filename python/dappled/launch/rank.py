@@ -139,6 +139,8 @@ class Rank:
             self._marks.add(word)
             if word in ("failed", "leaving"):  # said now: mpiexec may be about to kill all ranks
                 self._say(word, int(number or 1))
+            elif word in ("connecting", "connected", "alone"):
+                self._say(word, 0)
 
     def _ended(self, status: int) -> int:
         if status < 0:

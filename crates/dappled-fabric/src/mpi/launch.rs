@@ -61,6 +61,13 @@ pub(super) fn launch(
     }
 }
 
+/// Which rank the launcher says this process is.
+pub(super) fn rank(variable: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
+    const RANKS: [&str; 5] =
+        ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PALS_RANKID", "SLURM_PROCID"];
+    RANKS.iter().find_map(|name| variable(name)?.parse().ok())
+}
+
 /// Is this file open here? A rank may start other programs, which inherit its variables and not its
 /// line to the launcher: they are no ranks. Where there is no /proc nothing is known about it.
 fn is_open(number: &str) -> bool {

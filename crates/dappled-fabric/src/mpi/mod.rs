@@ -34,6 +34,7 @@ mod wire;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use self::abi::{Abi, Handle};
@@ -44,7 +45,7 @@ use crate::error::FabricError;
 use crate::fabric::{Fabric, Pending, Receives, Sends};
 use crate::settings::{Report, Settings, process_variable};
 use crate::stats::Stats;
-use crate::tag::{Place, Tag};
+use crate::tag::{Aspects, Place, Tag};
 use crate::wired::Wired;
 
 pub use found::{Found, found};
@@ -91,7 +92,7 @@ impl<H: Handle> Mpi<H> {
         settings: &Settings,
     ) -> Result<Box<dyn Fabric>, FabricError> {
         let given = settings.communicator.map(H::from_number);
-        let session = Arc::new(Session::begin(mpi, given)?);
+        let session = watched(settings, || Session::begin(mpi, given)).map(Arc::new)?;
         if let Some(launch) = launch.filter(|_| given.is_none()) {
             launch.check(session.size, &session.name)?;
         }
@@ -101,6 +102,27 @@ impl<H: Handle> Mpi<H> {
         let (report, left) = (settings.report.clone(), AtomicBool::new(false));
         Ok(Box::new(Self { wired, session, report, left }))
     }
+}
+
+/// Begins MPI, which waits for all ranks inside the library: a wait that lasts is reported by another
+/// thread.
+fn watched<T>(settings: &Settings, begin: impl FnOnce() -> T) -> T {
+    let (done, waiting) = mpsc::channel::<()>();
+    let (stall, report) = (settings.stall, settings.report.clone());
+    std::thread::spawn(move || {
+        if waiting.recv_timeout(stall) == Err(RecvTimeoutError::Timeout) {
+            let rank = launch::rank(&process_variable);
+            let rank = rank.map_or("a rank".to_string(), |rank| format!("rank {rank}"));
+            report(&format!(
+                "dappled: {rank} has waited {:.0} s for all ranks to begin: has one of them ended \
+                 before it used dappled, or is DAPPLED_FABRIC=solo set there?",
+                stall.as_secs_f64()
+            ));
+        }
+    });
+    let begun = begin();
+    drop(done);
+    begun
 }
 
 impl<H: Handle> Fabric for Mpi<H> {
@@ -128,8 +150,8 @@ impl<H: Handle> Fabric for Mpi<H> {
         self.wired.start(tag, sends, receives)
     }
 
-    fn note(&self, hash: u64, place: Place) -> Tag {
-        self.wired.note(hash, place)
+    fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag {
+        self.wired.note(hash, aspects, place)
     }
 
     fn stats(&self) -> Stats {

@@ -9,7 +9,7 @@ use pyo3::types::{PyList, PyTuple};
 
 use super::class::{NdArray, Value};
 use super::exclusive::exclusive;
-use super::items::items;
+use super::items::{canonical, items};
 use super::lending::{Kept, borrowed, borrowed_items, lent, numpy_array};
 use super::placement::moved;
 use super::session::session;
@@ -74,7 +74,10 @@ pub fn scatter<'py>(
 ) -> PyResult<Option<Bound<'py, NdArray>>> {
     let py = array.py();
     let target = &distribution.get().inner;
-    let found = borrowed(array).or_else(|| borrowed_items(array));
+    let found = match borrowed(array) {
+        None => borrowed_items(&canonical(array)?),
+        native => native,
+    };
     let Some((memory, view)) = found else { return Ok(None) };
     let item = (view.shape.len() > array.ndim()).then(|| array.dtype().unbind());
     let foreign = Array::foreign(session(py)?, memory, view);

@@ -6,14 +6,13 @@
 
 use std::ops::Range;
 
-use numpy::npyffi::NPY_ARRAY_WRITEABLE;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple, PyType};
 
-use super::lending::address;
+use super::lending::{address, is_writeable};
 
 /// The value, with every array in it copied that may share memory with the target.
 ///
@@ -80,11 +79,6 @@ fn extent(array: &Bound<'_, PyUntypedArray>) -> Option<Range<usize>> {
         }
     }
     Some(first..last + array.dtype().itemsize())
-}
-
-fn is_writeable(array: &Bound<'_, PyUntypedArray>) -> bool {
-    // SAFETY: the flags of a live NumPy array.
-    unsafe { (*array.as_array_ptr()).fields.flags & NPY_ARRAY_WRITEABLE != 0 }
 }
 
 fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {

@@ -24,11 +24,14 @@ pub fn items<'py>(array: &Bound<'py, PyUntypedArray>) -> Option<PyResult<Bound<'
 
 /// NumPy's array as bytes, the same on every rank: those that mean nothing are cleared first.
 fn seen(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Array>> {
-    let py = array.py();
-    let array = slow::function(py, "canonical")?.call1((array,))?;
-    let found = borrowed_items(array.cast::<PyUntypedArray>()?);
-    let Some((memory, view)) = found else { return Ok(None) };
-    Ok(Some(Array::foreign(session(py)?, memory, view)))
+    let Some((memory, view)) = borrowed_items(&canonical(array)?) else { return Ok(None) };
+    Ok(Some(Array::foreign(session(array.py())?, memory, view)))
+}
+
+/// NumPy's array, in which bytes that mean nothing are 0: ranks compare what they are given.
+pub fn canonical<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let cleared = slow::function(array.py(), "canonical")?.call1((array,))?;
+    Ok(cleared.cast_into::<PyUntypedArray>()?)
 }
 
 /// An array of items, all of them bytes of 0; None where that is none.

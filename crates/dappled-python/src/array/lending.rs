@@ -220,3 +220,9 @@ pub fn address(array: &Bound<'_, PyUntypedArray>) -> usize {
     // SAFETY: the array is alive; the pointer is not followed.
     unsafe { (*array.as_array_ptr()).fields.data }.addr()
 }
+
+/// May a NumPy array be written?
+pub fn is_writeable(array: &Bound<'_, PyUntypedArray>) -> bool {
+    // SAFETY: the flags of a live NumPy array.
+    unsafe { (*array.as_array_ptr()).fields.flags & NPY_ARRAY_WRITEABLE != 0 }
+}

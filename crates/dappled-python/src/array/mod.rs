@@ -7,6 +7,7 @@
 mod blas;
 mod by_number;
 mod call;
+mod calls;
 mod choosing;
 mod class;
 mod commonest;
@@ -133,6 +134,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sorting::count_numbers, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::spread_numbers, module)?)?;
     module.add_function(wrap_pyfunction!(sorting::count_between, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::called, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::note, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::leave, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::set_local, module)?)?;
     module.add_function(wrap_pyfunction!(ranks::check_collective, module)?)?;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use dappled::graph::{Limits, Session};
+use dappled::graph::{Limits, Session, check_all};
 use dappled_fabric::{Fabric, FabricError, Settings, connect_with, mpi};
 use dappled_kernels::{Variant, use_threads};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -36,11 +36,18 @@ pub fn begin(py: Python<'_>, communicator: Option<u64>) -> PyResult<&'static Ses
     let variant = variant.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let prefix: String = py.import("sys")?.getattr("prefix")?.extract()?;
     threads()?;
+    check_all(std::env::var("DAPPLED_CHECK").is_ok_and(|value| value == "1"));
+    let launcher = py.import("dappled._launched")?;
+    if communicator.is_none() && mpi::launched().is_ok_and(|launch| launch.is_some()) {
+        launcher.call_method1("tell", ("connecting",))?;
+    }
     let connected = Settings::from_environment().and_then(|settings| {
         let prefix = Some(prefix.into());
         connect(&Settings { prefix, communicator, ..settings })
     });
     let fabric = connected.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let word = if fabric.name() == "solo" { "alone" } else { "connected" };
+    launcher.call_method1("tell", (word,))?;
     let session = Session::agreed(fabric, limits(), said("DAPPLED_BUDGET"), variant);
     let session = session.map_err(Raise::raise)?;
     said("DAPPLED_CACHE").into_iter().for_each(|bytes| session.set_cache(bytes));

@@ -24,7 +24,7 @@ pub(super) fn followed(
         return Ok((node.clone(), view.clone()));
     }
     if let Some((bytes, view)) = in_bytes(node, view) {
-        return Ok((bytes.over(session, &value(session, node)?), view));
+        return Ok((bytes.over(session, node, &value(session, node)?), view));
     }
     if !node.layout.is_whole()
         && let Some(turned) = along_axes(session, node, view)?
@@ -110,7 +110,8 @@ fn of_dtype(
     local.strides.push(dtype.itemsize() as isize);
     let layout = Layout::Split(Arc::new(Split { distribution, local }));
     let state = State::Stored(value(session, node)?);
-    Ok(Some(Node::new(session, View::c_order(dtype, &shape), layout, state)))
+    let same = Node::new(session, View::c_order(dtype, &shape), layout, state);
+    Ok(Some(same.as_version_of(node)))
 }
 
 impl Array {
@@ -177,5 +178,6 @@ fn turned_back(
         false => moved(session, &found, layout)?,
     };
     let state = State::Stored(value(session, &found)?);
-    Ok(Node::new(session, like.base.clone(), plain(session, like), state))
+    let back = Node::new(session, like.base.clone(), plain(session, like), state);
+    Ok(back.as_version_of(&found))
 }

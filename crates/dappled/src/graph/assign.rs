@@ -9,7 +9,7 @@ use super::items::in_bytes;
 use super::layout::{Layout, layout_like};
 use super::map::Operand;
 use super::node::{Arg, Node, State};
-use super::over::next_in_pieces;
+use super::over::{next_in_pieces, redefine, source};
 use super::patch::{Patch, begun, covers, is_most};
 use super::{Array, GraphError};
 use crate::view::through;
@@ -107,8 +107,16 @@ impl Array {
         // What is one value everywhere is written where it stays so, and not where it is overwritten.
         let mostly = matches!(node.state(), State::Full(_)) && is_most(self.view(), &node.base);
         if Arc::strong_count(&node) == 2 + uses && !needless && !mostly {
+            // As where a new version is made, which on other ranks it may be. Two holders: this function
+            // and the argument.
+            let source = source(&node, self.view(), &arg).map(|(root, _)| root.clone());
+            let held = source.filter(|root| Arc::strong_count(root) > 2);
             let memory = value(session, &node)?;
-            return write(session, &node, self.view(), &memory, &arg);
+            write(session, &node, self.view(), &memory, &arg)?;
+            if let Some(root) = held {
+                redefine(&root, &node, self.view());
+            }
+            return Ok(());
         }
         self.versions.replace(self.next_version(&node, arg, waits)?);
         Ok(())
@@ -128,6 +136,7 @@ impl Array {
         let Some(patch) = Patch::new(session, old, self.view(), &arg) else {
             let memory = begun(session, old, self.view())?;
             let next = Node::new(session, base, layout, State::Stored(memory.clone()));
+            let next = next.as_version_of(old);
             write(session, &next, self.view(), &memory, &arg)?;
             return Ok(next);
         };

@@ -102,6 +102,7 @@ impl Array {
         }
         let mut target = memory.write().map_err(RunError::from)?;
         session.receive(named, sent, values, self.width(), &mut target)?;
+        node.set_id(session.identity());
         Ok(Ok(Some(())))
     }
 

@@ -14,6 +14,7 @@ use super::fuse::{Fused, fused};
 use super::layout::Layout;
 use super::lies::{here, is_in_order};
 use super::node::{Arg, MUCH_LARGER, Node, State};
+use super::tag::{Fingerprint, said};
 use super::{Array, GraphError, Session};
 use crate::run::RunError;
 
@@ -34,6 +35,7 @@ impl Array {
     /// several ranks the array is one row in blocks, one behind the other; None where it is not.
     pub fn chosen_by(&self, mask: &Array) -> Result<Option<Array>, GraphError> {
         let session = self.session();
+        let several = session.fabric().size() > 1;
         let place = match session.fabric().size() {
             1 => None,
             _ => match self.row_in_blocks() {
@@ -48,6 +50,13 @@ impl Array {
                 None => values.fused,
             })
         };
+        if several {
+            let values = Values::new(self, self.dtype())?;
+            let print = values.added(session, Fingerprint::default())?.0;
+            let (print, shown) = Values::new(mask, mask.dtype())?.added(session, print)?;
+            let said = || said(&values.fused.program, self.shape(), &values.fused.inputs, &shown);
+            session.next("a choice by a mask", print, said)?;
+        }
         let chosen = chosen(session, &read(mask)?)?;
         // Who holds it later holds no more than what is stored.
         let _from = self.versions.current();
@@ -134,7 +143,7 @@ impl Choice {
         if session.fabric().size() == 1 {
             return Ok(memory);
         }
-        let own = self.in_place(session, dtype, memory)?;
+        let own = self.in_place(session, dtype, memory).as_version_of(node);
         let target = session.freed().memory(local_bytes(node));
         let base = own.base.clone();
         write(session, node, &node.base, &target, &Arg::Part(own, base))?;
@@ -142,19 +151,14 @@ impl Choice {
     }
 
     /// The chosen elements, on the ranks that they were chosen on.
-    fn in_place(
-        &self,
-        session: &Session,
-        dtype: DType,
-        memory: Buffer,
-    ) -> Result<Arc<Node>, GraphError> {
+    fn in_place(&self, session: &Session, dtype: DType, memory: Buffer) -> Arc<Node> {
         let total = self.total();
         let mut spec =
             Distribution::spec(&[total as u64]).dist("b").nprocs(session.fabric().size());
         spec.axes[0].bounds = Some(self.bounds.clone());
         let place = spec.build().expect("bounds that rise, one for each rank");
         let layout = Layout::split(place, dtype, session.fabric().rank());
-        Ok(Node::new(session, View::c_order(dtype, &[total]), layout, State::Stored(memory)))
+        Node::new(session, View::c_order(dtype, &[total]), layout, State::Stored(memory))
     }
 
     /// The same elements in another dtype, before they are chosen.

@@ -11,9 +11,10 @@ use num_complex::{Complex32, Complex64};
 
 use super::chosen::Choice;
 use super::evaluate::{buffers, operands};
-use super::fold::Folding;
+use super::fold::{Folding, name};
 use super::fuse::Fused;
 use super::node::State;
+use super::tag::Fingerprint;
 use super::{Array, GraphError, Session};
 use crate::run::RunError;
 
@@ -31,6 +32,10 @@ pub(super) fn folded(array: &Array, folding: &Folding) -> Result<Option<Array>, 
     }
     let alone = session.fabric().size() == 1;
     let is_exact = dtype.is_integral() || !matches!(folding.fold, Fold::Add | Fold::Multiply);
+    if !alone {
+        let print = Fingerprint::of((folding.fold, dtype)).with_array(&node, array.view());
+        session.next(name(folding.fold), print, || format!(" of {} chosen", choice.total()))?;
+    }
     let work = Work { session, choice: &choice, values: choice.in_dtype(session, dtype)?, folding };
     let found = match dtype {
         _ if alone => work.here()?,

@@ -1,5 +1,6 @@
 //! Reductions: the pending operations below them are folded in, so that memory is read once.
 
+use dappled_fabric::Tag;
 use dappled_kernels::{
     Axes, Bool, Buffer, DType, Fold, Folded, Op, Operand as Memory, Raised, Reduction, Scalar,
     View, reduce,
@@ -10,6 +11,7 @@ use super::fuse::{Fused, fused};
 use super::layout::Layout;
 use super::node::{Arg, Node};
 use super::patch::Along;
+use super::tag::{Aspect, Fingerprint, said};
 use super::{Array, GraphError, Session, chosen_fold, spread_fold};
 use crate::run::RunError;
 use crate::view::{memory_order, moved};
@@ -87,12 +89,45 @@ impl Values {
         self.fused.inputs.iter().any(|(input, _)| !input.layout.is_whole())
     }
 
+    /// Notes an operation on them; `with` adds what it is to the fingerprint. Collective.
+    pub fn noted(
+        &self,
+        session: &Session,
+        kind: &str,
+        with: impl FnOnce(Fingerprint) -> Fingerprint,
+    ) -> Result<Tag, GraphError> {
+        let (print, shown) = self.added(session, with(Fingerprint::default()))?;
+        let Fused { program, inputs, .. } = &self.fused;
+        session.next(kind, print, || said(program, &self.shape, inputs, &shown))
+    }
+
+    /// Adds them to a fingerprint; gives the small arrays among what they read.
+    pub fn added(
+        &self,
+        session: &Session,
+        print: Fingerprint,
+    ) -> Result<(Fingerprint, Vec<(DType, Buffer)>), GraphError> {
+        let print = print.with_program(&self.fused.program).with(Aspect::Shape, &self.shape);
+        print.with_inputs(session, &self.fused.inputs)
+    }
+
     /// The same with something to read: a value that is the same everywhere lies nowhere.
     pub fn somewhere(self, array: &Array, dtype: DType) -> Result<Self, GraphError> {
         match self.fused.inputs.is_empty() {
             true => Ok(Values { fused: repeated(array, dtype)?, ..self }),
             false => Ok(self),
         }
+    }
+}
+
+/// What a reduction is, for people.
+pub(super) fn name(fold: Fold) -> &'static str {
+    match fold {
+        Fold::Add => "a sum",
+        Fold::Multiply => "a product",
+        Fold::Maximum | Fold::Fmax => "a maximum",
+        Fold::Minimum | Fold::Fmin => "a minimum",
+        _ => "a reduction",
     }
 }
 
@@ -143,8 +178,20 @@ impl Array {
     /// The same where the axes are in the order of memory.
     fn fold_in_c_order(&self, folding: &Folding) -> Result<Array, GraphError> {
         let (session, values) = (self.session(), Values::new(self, folding.dtype)?);
-        if values.is_spread() {
-            let folded = spread_fold::folded(session, values, folding)?;
+        if self.is_collective(&values) {
+            let tag = values.noted(session, name(folding.fold), |print| {
+                let Folding { fold, axes, dtype, initial, .. } = folding;
+                self.with_distribution(print)
+                    .with(Aspect::Operation, (fold, axes))
+                    .with(Aspect::Shape, dtype)
+                    .with(Aspect::Scalars, initial)
+            })?;
+            if !values.is_spread() {
+                // One value everywhere: each rank has all that it needs.
+                let values = values.somewhere(self, folding.dtype)?;
+                return fold_here(session, &values, folding, self.shape());
+            }
+            let folded = spread_fold::folded(session, values, folding, tag)?;
             if folding.reports {
                 session.share_notices("reduce", None)?;
             }
@@ -152,6 +199,22 @@ impl Array {
         }
         let values = values.somewhere(self, folding.dtype)?;
         fold_here(session, &values, folding, self.shape())
+    }
+
+    /// Adds how it is distributed to a fingerprint: of one value everywhere nothing is read that says so.
+    pub(super) fn with_distribution(&self, print: Fingerprint) -> Fingerprint {
+        self.versions.with_current(|node| match &node.layout {
+            Layout::Split(split) => print.with(Aspect::Distribution, &split.distribution),
+            Layout::Whole => print,
+        })
+    }
+
+    /// Do all ranks take part in an operation on its values? So they do where it holds one value
+    /// everywhere, though nothing is sent: a process that is by itself may do that alone.
+    pub(super) fn is_collective(&self, values: &Values) -> bool {
+        let session = self.session();
+        let several = session.fabric().size() > 1 && !self.is_whole();
+        values.is_spread() || (several && session.ways().check("", 2).is_ok())
     }
 
     /// Without the axes that were folded.

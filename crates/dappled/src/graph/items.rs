@@ -71,7 +71,10 @@ impl Array {
         let next = self.own_version(node)?;
         let memory = value(session, &next)?;
         let (target, view) = in_bytes(&next, self.view()).ok_or(GraphError::Target)?;
-        write(session, &target.over(session, &memory), &view, &memory, &arg)
+        let target = target.over(session, &next, &memory);
+        write(session, &target, &view, &memory, &arg)?;
+        next.set_id(target.id());
+        Ok(())
     }
 
     /// The current version in memory that may be written: a copy, if somebody else reads it.
@@ -104,8 +107,10 @@ pub(super) struct Bytes {
 }
 
 impl Bytes {
-    pub fn over(self, session: &Session, memory: &Buffer) -> Arc<Node> {
-        Node::new(session, self.base, self.layout, State::Stored(memory.clone()))
+    /// The bytes of this node, whose memory is given.
+    pub fn over(self, session: &Session, node: &Node, memory: &Buffer) -> Arc<Node> {
+        let bytes = Node::new(session, self.base, self.layout, State::Stored(memory.clone()));
+        bytes.as_version_of(node)
     }
 }
 

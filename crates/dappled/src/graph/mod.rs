@@ -111,6 +111,7 @@ pub use quick_take::{elements, quick_take};
 pub use resolve::{Given, loop_dtype, loop_of, ufunc, ufunc_in, ufunc_in_place, ufunc_over};
 pub use session::{Limits, Session};
 pub use soon::{Soon, Term};
+pub use tag::{check_all, checks_all, hint, may_be_order};
 pub use versions::Loan;
 pub use ways::{Line, ThreadName, Ways};
 

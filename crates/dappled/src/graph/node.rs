@@ -1,6 +1,6 @@
 //! Nodes: one operation each, or an array that is stored.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dappled_kernels::{Buffer, DType, Scalar, View};
@@ -12,6 +12,7 @@ use super::layout::Layout;
 use super::memory::{Freed, WORTH, keep_small};
 use super::notice::Request;
 use super::patch::Patch;
+use super::tag::hashed;
 use crate::run::RunError;
 use crate::view::{seen, through};
 
@@ -27,6 +28,8 @@ pub(crate) struct Node {
     computed: OnceLock<Buffer>,
     /// What was asked for, as long as the memory is not known.
     asked: Mutex<Option<Asked>>,
+    /// Of a distributed array: which one it is, the same on every rank. Freeing does not change it.
+    id: AtomicU64,
     /// Was it computed as a part of something else before? The next time it is stored.
     read: AtomicBool,
     /// Where its memory goes when nobody holds it any more, if that is worth while.
@@ -187,6 +190,12 @@ pub(crate) enum Arg {
 
 impl Node {
     pub fn new(session: &Session, base: View, layout: Layout, state: State) -> Arc<Self> {
+        let id = match (&layout, &state) {
+            (Layout::Whole, _) => 0,
+            // Nothing is compared before such an array is used: it is what it holds.
+            (_, State::Full(value)) => hashed((value, &base)),
+            _ => session.identity(),
+        };
         let (given, asked) = match state {
             State::Stored(memory) => (Some(memory), None),
             State::Full(value) => (None, Some(Asked::Full(value))),
@@ -194,10 +203,10 @@ impl Node {
             State::Chosen(choice) => (None, Some(Asked::Chosen(choice))),
             State::Patched(patch) => (None, Some(Asked::Patched(patch))),
         };
-        let (asked, read) = (Mutex::new(asked), AtomicBool::new(false));
+        let (asked, read, id) = (Mutex::new(asked), AtomicBool::new(false), id.into());
         let worth = base.len() * base.dtype.itemsize() >= WORTH;
         let freed = worth.then(|| session.freed().clone());
-        Arc::new(Self { base, layout, given, computed: OnceLock::new(), asked, read, freed })
+        Arc::new(Self { base, layout, given, computed: OnceLock::new(), asked, id, read, freed })
     }
 
     /// A node in memory of its own, which is still to be written.
@@ -205,6 +214,22 @@ impl Node {
         let bytes = layout.local(&base).len() * base.dtype.itemsize();
         let memory = session.freed().memory(bytes);
         (Self::new(session, base, layout, State::Stored(memory.clone())), memory)
+    }
+
+    /// Which distributed array it is: the same on every rank, or the ranks diverged.
+    pub fn id(&self) -> u64 {
+        self.id.load(Ordering::Relaxed)
+    }
+
+    /// Gives it another identity, as a write does.
+    pub fn set_id(&self, id: u64) {
+        self.id.store(id, Ordering::Relaxed);
+    }
+
+    /// Itself with the identity of another: a version of it, or its memory under another name.
+    pub fn as_version_of(self: Arc<Self>, other: &Node) -> Arc<Self> {
+        self.set_id(other.id());
+        self
     }
 
     fn asked(&self) -> MutexGuard<'_, Option<Asked>> {
@@ -277,7 +302,8 @@ impl Session {
     pub(super) fn copy_of(&self, node: &Node, memory: &Buffer) -> Result<Arc<Node>, RunError> {
         let copy = self.freed().memory(memory.len());
         copy.write()?.copy_from_slice(&memory.read()?);
-        Ok(Node::new(self, node.base.clone(), node.layout.clone(), State::Stored(copy)))
+        let state = State::Stored(copy);
+        Ok(Node::new(self, node.base.clone(), node.layout.clone(), state).as_version_of(node))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use super::layout::Layout;
+use super::tag::Fingerprint;
 use super::versions::Loan;
 use super::{Array, GraphError};
 use crate::run::{Halo, Piece};
@@ -33,7 +34,7 @@ impl Array {
         {
             let session = self.session();
             let piece = Piece { buffer: loan.buffer.clone(), view: split.local.clone() };
-            let what = (&node.base, &split.distribution);
+            let what = Fingerprint::of(()).with_array(&node, &node.base);
             let said = || format!(" of shape {}", tuple(&node.base.shape));
             let tag = session.next("an update of padding", what, said)?;
             let made = || {

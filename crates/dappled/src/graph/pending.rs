@@ -1,12 +1,14 @@
 //! What is pending and still held: boxes whose current version is not computed yet.
 //!
 //! Which of them live may differ from rank to rank, as garbage is collected at different times. So
-//! what all ranks compute together is what lives on all of them, which they agree on first.
+//! what all ranks compute together is what lives on all of them, which they agree on first: a pending
+//! array is known by what it is computed from.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::evaluate::value;
+use super::tag::{Fingerprint, hashed};
 use super::versions::Versions;
 use super::{GraphError, Session};
 use crate::run::RunError;
@@ -23,8 +25,6 @@ struct Boxes {
     all: Vec<Entry>,
     /// Bytes that all entries hold, at most: some are dead or computed by now.
     held: usize,
-    /// How many were made that all ranks compute together.
-    count: u64,
     /// How many there may be before the dead are dropped.
     room: usize,
 }
@@ -64,8 +64,8 @@ impl Boxes {
 enum Place {
     /// This rank, by itself.
     Here,
-    /// All ranks: their number so-and-so.
-    Together(u64),
+    /// All ranks.
+    Together,
 }
 
 impl Pending {
@@ -77,8 +77,7 @@ impl Pending {
             boxes.drop_dead();
             boxes.room = 2 * boxes.all.len();
         }
-        let place = if together { Place::Together(boxes.count) } else { Place::Here };
-        boxes.count += u64::from(together);
+        let place = if together { Place::Together } else { Place::Here };
         let held = if together { 0 } else { held };
         boxes.held = boxes.held.saturating_add(held);
         boxes.all.push(Entry { place, versions: Arc::downgrade(versions), held });
@@ -138,26 +137,37 @@ impl Session {
     /// Computes all that is pending and held, and returns when every rank has done so. Collective.
     pub fn sync(&self) -> Result<(), GraphError> {
         let boxes = self.pending().take();
-        let numbers = boxes.iter().filter_map(|(place, _)| match place {
-            Place::Together(number) => Some(number.to_le_bytes()),
-            Place::Here => None,
-        });
-        let everywhere = self.gather("a sync", numbers.collect::<Vec<_>>().concat())?;
-        let is_everywhere =
-            |number: u64| everywhere.iter().all(|sent| numbers_of(sent).contains(&number));
-        for (place, versions) in boxes {
+        let mut known = HashMap::new();
+        let mut key = |place: &Place, versions: &Versions| match place {
+            Place::Together => versions.current().origin(&mut known),
+            Place::Here => 0,
+        };
+        let mut counts = HashMap::<u64, u64>::new();
+        let numbered = |key: u64| {
+            let count = counts.entry(key).or_default();
+            *count += 1;
+            hashed((key, *count))
+        };
+        let keys: Vec<u64> =
+            boxes.iter().map(|(place, versions)| key(place, versions)).map(numbered).collect();
+        let together = boxes.iter().zip(&keys).filter(|((place, _), _)| *place == Place::Together);
+        let sent = together.flat_map(|(_, key)| key.to_le_bytes()).collect();
+        let mut everywhere = self.gather("a sync", sent)?.into_iter().map(|sent| keys_of(&sent));
+        let first = everywhere.next().unwrap_or_default();
+        let everywhere = everywhere.fold(first, |both, sent| &both & &sent);
+        for ((place, versions), key) in boxes.into_iter().zip(keys) {
             match place {
-                Place::Together(number) if !is_everywhere(number) => {
+                Place::Together if !everywhere.contains(&key) => {
                     self.pending().put_back(place, &versions)
                 }
                 _ => drop(value(self, &versions.current())?),
             }
         }
-        let tag = self.next("the end of a sync", (), String::new)?;
+        let tag = self.next("the end of a sync", Fingerprint::default(), String::new)?;
         Ok(self.fabric().barrier(tag).map_err(RunError::from)?)
     }
 }
 
-fn numbers_of(bytes: &[u8]) -> Vec<u64> {
-    bytes.as_chunks().0.iter().map(|&number| u64::from_le_bytes(number)).collect()
+fn keys_of(bytes: &[u8]) -> HashSet<u64> {
+    bytes.as_chunks().0.iter().map(|&key| u64::from_le_bytes(key)).collect()
 }

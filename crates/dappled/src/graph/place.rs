@@ -10,10 +10,11 @@ use super::evaluate::{value, write};
 use super::layout::{Layout, Split};
 use super::node::{Arg, Node, State};
 use super::spread::distribution;
+use super::tag::Fingerprint;
 use super::versions::Loan;
 use super::{Array, GraphError, Session};
 use crate::plan::{Budget, round_steps};
-use crate::view::indexed;
+use crate::view::{indexed, tuple};
 
 /// This rank's piece of an array, lent to somebody outside.
 pub struct LentPiece {
@@ -122,6 +123,10 @@ impl Array {
         };
         if !lies_so {
             node = self.redistributed(target)?.versions.current();
+        } else if self.session().fabric().size() > 1 {
+            let print = Fingerprint::of("pieces").with_array(&node, self.view());
+            let said = || format!(" of shape {}", tuple(self.shape()));
+            self.session().next("an operation on the pieces", print, said)?;
         }
         Ok((value(self.session(), &node)?, node.layout.local(&node.base).clone()))
     }

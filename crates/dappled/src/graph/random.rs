@@ -7,8 +7,10 @@ use dappled_protocol::Distribution;
 
 use super::layout::Layout;
 use super::node::{Node, State};
+use super::tag::{Aspect, Fingerprint};
 use super::{Array, GraphError, Session};
 use crate::run::RunError;
+use crate::view::tuple;
 
 impl Array {
     /// Draws number `first` and on, as an array of this shape in C order: the same whatever the
@@ -26,8 +28,9 @@ impl Array {
             Layout::Whole => vec![places_from(first, base.len() as u64)],
             Layout::Split(split) => {
                 // Nothing is sent; that every rank draws the same is found out with what is.
-                let what = (what, stream, first, shape);
-                session.next("random numbers", what, || format!("{shape:?}"))?;
+                let print = Fingerprint::of(what).with(Aspect::Shape, shape);
+                let print = print.with(Aspect::Contents, (stream, first));
+                session.next("random numbers", print, || format!(" of shape {}", tuple(shape)))?;
                 own_ranges(&split.distribution, session.fabric().rank(), first)
             }
         };

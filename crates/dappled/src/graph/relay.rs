@@ -14,7 +14,6 @@ use super::fold::{Folding, Values, fold_into, note_scan};
 use super::lies::{here, local_shape};
 use super::small::collected;
 use super::spread_fold::{End, in_pieces, results};
-use super::tag::said;
 use super::{Array, GraphError, Session};
 use crate::run::RunError;
 
@@ -28,17 +27,14 @@ pub(super) fn folded(
     session: &Session,
     values: Values,
     folding: &Folding,
-    target: &Distribution,
-    axis: usize,
+    (target, axis): (&Distribution, usize),
+    tag: Tag,
 ) -> Result<Array, GraphError> {
     let base = View::c_order(folding.dtype, &folding.folded(&values.shape));
     let local = local_shape(target, session.fabric().rank());
-    let program = values.fused.program.clone();
     let values = here(session, values, target)?;
     let out = View::c_order(folding.dtype, &folding.folded(&local));
     let mut memory = session.freed().memory(out.len() * out.dtype.itemsize());
-    let what = (folding.fold, folding.dtype, target.shape(), &program);
-    let tag = session.next("a reduction", what, || said(&program, &target.shape(), &[]))?;
     let chain = Chain::new(session, tag, target, axis);
     if !local.contains(&0) {
         chain.run(&out, |before, along, range| {
@@ -63,18 +59,15 @@ pub(super) fn scanned(
     session: &Session,
     values: Values,
     fold: Fold,
-    axis: usize,
-    target: &Distribution,
+    (target, axis): (&Distribution, usize),
+    tag: Tag,
 ) -> Result<Array, GraphError> {
     let dtype = values.dtype();
     let base = View::c_order(dtype, &values.shape);
     let local = local_shape(target, session.fabric().rank());
-    let program = values.fused.program.clone();
     let values = here(session, values, target)?;
     let out = View::c_order(dtype, &local);
     let memory = session.freed().memory(out.len() * dtype.itemsize());
-    let what = (fold, dtype, target.shape(), &program);
-    let tag = session.next("a scan", what, || said(&program, &target.shape(), &[]))?;
     if !local.contains(&0) {
         let row = View::c_order(dtype, &with_one(&local, axis));
         Chain::new(session, tag, target, axis).run(&row, |before, along, range| {

@@ -55,7 +55,8 @@ impl Array {
 pub(super) fn own_memory(session: &Session, node: &Arc<Node>) -> Result<Arc<Node>, GraphError> {
     let local = node.layout.local(&node.base);
     let memory = copied_in_c_order(session, &value(session, node)?, local)?;
-    Ok(Node::new(session, node.base.clone(), plain(session, node), State::Stored(memory)))
+    let own = Node::new(session, node.base.clone(), plain(session, node), State::Stored(memory));
+    Ok(own.as_version_of(node))
 }
 
 /// The layout of a node with its pieces in C order.
@@ -265,5 +266,5 @@ fn called(
         }
     };
     let layout = Layout::Split(Arc::new(Split { distribution: distribution.clone(), local }));
-    Ok(Node::new(session, base, layout, State::Stored(memory)))
+    Ok(Node::new(session, base, layout, State::Stored(memory)).as_version_of(node))
 }

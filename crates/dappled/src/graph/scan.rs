@@ -1,11 +1,13 @@
 //! Scans: the pending operations below them are folded in, as into reductions. Of arrays in pieces,
 //! each rank does its part, from rank to rank where the axis is cut.
 
+use dappled_fabric::Tag;
 use dappled_kernels::{Buffer, DType, Error, Fold, Interpreter, Operand as Memory, View, scan};
 
 use super::evaluate::{buffers, operands};
 use super::fold::{Values, note_scan};
 use super::lies::{is_in_order, is_owned_once, lies};
+use super::tag::{Aspect, Fingerprint};
 use super::{Array, GraphError, Session, relay};
 use crate::plan::for_reduction;
 use crate::run::RunError;
@@ -41,8 +43,18 @@ impl Array {
         reports: bool,
     ) -> Result<Array, GraphError> {
         let (session, values) = (self.session(), Values::new(self, dtype)?);
-        if values.is_spread() {
-            let scanned = scanned(session, values, fold, axis)?;
+        let tag = match self.is_collective(&values) {
+            true => {
+                let with = |print: Fingerprint| {
+                    let print = self.with_distribution(print).with(Aspect::Shape, dtype);
+                    print.with(Aspect::Operation, (fold, axis))
+                };
+                Some(values.noted(session, "a scan", with)?)
+            }
+            false => None,
+        };
+        if let Some(tag) = tag.filter(|_| values.is_spread() && !self.view().is_empty()) {
+            let scanned = scanned(session, values, fold, axis, tag)?;
             if reports {
                 session.share_notices("accumulate", None)?;
             }
@@ -63,6 +75,7 @@ fn scanned(
     values: Values,
     fold: Fold,
     axis: usize,
+    tag: Tag,
 ) -> Result<Array, GraphError> {
     let lies = lies(session, &values);
     let map = &lies.axes()[axis];
@@ -70,7 +83,7 @@ fn scanned(
         true => lies,
         false => for_reduction(&session.blocks(&values.shape), &[axis]),
     };
-    relay::scanned(session, values, fold, axis, &target)
+    relay::scanned(session, values, fold, (&target, axis), tag)
 }
 
 /// Runs a kernel over values that are here into new memory.

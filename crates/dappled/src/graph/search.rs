@@ -9,6 +9,7 @@ use super::fold::Values;
 use super::lies::{ascends, here, lies, local_shape};
 use super::scan::written;
 use super::spread_fold::{End, in_pieces, results};
+use super::tag::{Aspect, Fingerprint};
 use super::{Array, GraphError, Session};
 use crate::plan::for_reduction;
 use crate::run::RunError;
@@ -19,6 +20,12 @@ impl Array {
     pub fn arg_fold(&self, extreme: Extreme, axis: Option<usize>) -> Result<Array, GraphError> {
         let (session, dtype) = (self.session(), self.dtype());
         let values = Values::new(self, dtype)?;
+        if self.is_collective(&values) {
+            let with = |print: Fingerprint| {
+                self.with_distribution(print).with(Aspect::Operation, (extreme, axis))
+            };
+            values.noted(session, "a search", with)?;
+        }
         if values.is_spread() && !self.view().is_empty() {
             return match axis.filter(|_| self.shape().len() > 1) {
                 Some(axis) => arg_along(session, values, extreme, axis),

@@ -1,7 +1,6 @@
 //! What all arrays of a program share: the fabric, memory for reuse, and a count of what was done.
 
 use std::convert::Infallible;
-use std::hash::Hash;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -18,7 +17,7 @@ use super::node::Node;
 use super::notice::{Notice, Notices, Origin};
 use super::pending::Pending;
 use super::place::whole;
-use super::tag::hashed;
+use super::tag::{Aspect, Fingerprint, hashed};
 use super::ways::Ways;
 use crate::run::RunError;
 
@@ -104,6 +103,10 @@ struct Shared {
     pending: Pending,
     /// The write that waits, if one does.
     waiting: Mutex<Weak<Node>>,
+    /// The hash of the last operation, and of all before it.
+    last: AtomicU64,
+    /// A hash of the arguments of the function that the program has called; 0 outside of one.
+    call: AtomicU64,
 }
 
 impl Session {
@@ -126,6 +129,8 @@ impl Session {
             notices: Notices::default(),
             pending: Pending::default(),
             waiting: Mutex::default(),
+            last: AtomicU64::new(0),
+            call: AtomicU64::new(0),
         })))
     }
 
@@ -235,7 +240,7 @@ impl Session {
 
     /// What every rank gives, in the order of the ranks. Collective.
     pub fn gather(&self, what: &str, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, GraphError> {
-        let tag = self.next(what, what, String::new)?;
+        let tag = self.next(what, Fingerprint::of(what), String::new)?;
         Ok(self.fabric().gather_all(tag, bytes).map_err(RunError::from)?)
     }
 
@@ -271,7 +276,7 @@ impl Session {
         what: &str,
         sends: Vec<Payload>,
     ) -> Result<dappled_fabric::Pending, GraphError> {
-        let tag = self.next(what, (what, "to each"), String::new)?;
+        let tag = self.next(what, Fingerprint::of((what, "to each")), String::new)?;
         let mut to_others: Sends = (0..).zip(sends).collect();
         to_others.remove(self.fabric().rank() as usize);
         let awaited = to_others.iter().map(|&(peer, _)| (peer, None)).collect();
@@ -285,7 +290,7 @@ impl Session {
         what: &str,
         bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
     ) -> Result<dappled_fabric::Pending, GraphError> {
-        let tag = self.next(what, (what, "from", rank), String::new)?;
+        let tag = self.next(what, Fingerprint::of((what, "from", rank)), String::new)?;
         let own = self.fabric().rank();
         if own != rank {
             return Ok(self.fabric().start(tag, Sends::new(), vec![(rank, None)]));
@@ -295,19 +300,55 @@ impl Session {
         Ok(self.fabric().start(tag, sends, Vec::new()))
     }
 
-    /// The next operation on arrays in pieces. Every rank does the same: a hash of what is done is
-    /// compared with the next message. `say` describes it further, if it must be.
+    /// The next operation on distributed arrays. Every rank does the same: the fingerprint is compared
+    /// with the next message. `say` describes it further, if it must be.
     pub(super) fn next(
         &self,
         kind: &str,
-        what: impl Hash,
+        print: Fingerprint,
         say: impl FnOnce() -> String,
     ) -> Result<Tag, GraphError> {
         self.0.ways.check(kind, self.fabric().size())?;
         self.fabric().check_thread().map_err(RunError::from)?;
-        let hash = hashed((kind, what));
-        let Ok(said) = self.known().said.get(&hash, || Ok::<_, Infallible>(say().into()));
-        Ok(self.fabric().note(hash, Place::new(&self.0.ways.place(kind, &said))))
+        let print = print.with(Aspect::Operation, kind);
+        let print = print.with(Aspect::Call, self.0.call.load(Ordering::Relaxed));
+        let described = print.described();
+        let Ok(said) = self.known().said.get(&described, || Ok::<_, Infallible>(say().into()));
+        let place = Place::new(&self.0.ways.place(kind, &said));
+        let tag = self.fabric().note(print.hash(), print.aspects(), place);
+        self.0.last.store(tag.hash, Ordering::Relaxed);
+        Ok(tag)
+    }
+
+    /// An identity for a distributed array that is made now: the same on every rank that has done the
+    /// same so far.
+    pub(super) fn identity(&self) -> u64 {
+        hashed([self.0.last.load(Ordering::Relaxed), self.0.call.load(Ordering::Relaxed)])
+    }
+
+    /// Notes something that every rank does alike, without a message: bytes that ranks must agree on.
+    /// Collective.
+    pub fn note(&self, kind: &str, bytes: &[u8]) -> Result<(), GraphError> {
+        match self.fabric().size() {
+            1 => Ok(()),
+            _ => {
+                let print = Fingerprint::default().with(Aspect::Contents, bytes);
+                self.next(kind, print, String::new).map(drop)
+            }
+        }
+    }
+
+    /// Runs a function of the program's, whose arguments have this hash: what is done in it is
+    /// compared together with them. A call inside another one is a part of that.
+    pub fn in_call<T>(&self, arguments: u64, run: impl FnOnce() -> T) -> T {
+        let call = &self.0.call;
+        let outermost =
+            call.compare_exchange(0, arguments | 1, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        let result = run();
+        if outermost {
+            call.store(0, Ordering::Relaxed);
+        }
+        result
     }
 
     /// What this process may do, and how it says where it is.

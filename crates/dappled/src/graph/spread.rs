@@ -15,10 +15,10 @@ use super::layout::Layout;
 use super::node::{Arg, Node};
 use super::patch::begun;
 use super::place::whole;
-use super::tag::{compared, said};
+use super::tag::{Aspect, Fingerprint, said};
 use super::{GraphError, Session};
 use crate::plan::{Operand, Plan, PlanError, plan_sharing};
-use crate::run::{self, Piece, RunError};
+use crate::run::{self, Piece};
 use crate::view::through;
 
 /// Runs a program over a view of a node. Collective.
@@ -39,7 +39,8 @@ pub(super) fn run(
     let pieces = pieces(session, &inputs)?;
     let pieces: Vec<&Piece> = pieces.iter().collect();
     let engine = session.engine(&fused.program)?;
-    let tag = noted(session, fused, (node, view), &inputs, &pieces)?;
+    let tag = noted(session, fused, (node, view), &inputs)?;
+    node.set_id(tag.hash);
     let target = piece(node, memory.clone());
     let raised = run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&target])?;
     session.notices().add_all(&fused.steps, &raised);
@@ -47,13 +48,13 @@ pub(super) fn run(
 }
 
 /// Runs a program over a view of an array in pieces, and gives the memory of the next version: that
-/// of this one, if nobody else needs it and it can be done in one pass. Collective.
+/// of this one, if nobody else needs it and it can be done in one pass; and its identity. Collective.
 pub(super) fn next_version(
     session: &Session,
     fused: &Fused,
     (old, view): (&Arc<Node>, &View),
     is_free: bool,
-) -> Result<Buffer, GraphError> {
+) -> Result<(Buffer, u64), GraphError> {
     let (plan, inputs) = planned(session, fused, old, view)?;
     let pieces = pieces(session, &inputs)?;
     let pieces: Vec<&Piece> = pieces.iter().collect();
@@ -61,13 +62,13 @@ pub(super) fn next_version(
     let own = piece(old, value(session, old)?);
     let in_place = is_free && run::fits_over(&plan, &engine, &pieces, &own)?;
     let target = if in_place { own } else { piece(old, begun(session, old, view)?) };
-    let tag = noted(session, fused, (old, view), &inputs, &pieces)?;
+    let tag = noted(session, fused, (old, view), &inputs)?;
     let raised = match in_place {
         true => run::run_over(session.fabric(), tag, &plan, &engine, &pieces, &target)?,
         false => run::run(session.fabric(), tag, &plan, &*engine, &pieces, &[&target])?,
     };
     session.notices().add_all(&fused.steps, &raised);
-    Ok(target.buffer)
+    Ok((target.buffer, tag.hash))
 }
 
 /// This rank's pieces of what is read.
@@ -75,35 +76,18 @@ fn pieces(session: &Session, inputs: &Inputs) -> Result<Vec<Piece>, GraphError> 
     inputs.iter().map(|(node, _)| Ok(piece(node, value(session, node)?))).collect()
 }
 
-/// The tag of an assignment: ranks must agree on the program, on where everything lies, and on
-/// small values that all of them have.
+/// The tag of an assignment: ranks must agree on the program, on which arrays it reads and writes, how
+/// they are distributed, and on values that all ranks have.
 fn noted(
     session: &Session,
     fused: &Fused,
     (node, view): (&Arc<Node>, &View),
     inputs: &Inputs,
-    pieces: &[&Piece],
 ) -> Result<Tag, GraphError> {
-    let mut values = Vec::new();
-    for ((input, view), piece) in inputs.iter().zip(pieces) {
-        if input.layout.is_whole() {
-            let found = compared(&piece.buffer, view)?;
-            values.extend(found.map(|found| (view.dtype, found)));
-        }
-    }
-    let bytes = values.iter().map(|(_, buffer)| buffer.read());
-    let bytes = bytes.collect::<Result<Vec<_>, _>>().map_err(RunError::from)?;
-    let bytes: Vec<&[u8]> = bytes.iter().map(|claim| &claim[..]).collect();
-    let places = inputs.iter().map(|(node, view)| (lies(node), view)).collect::<Vec<_>>();
-    let what = (&fused.program, &node.base, lies(node), view, places, bytes);
-    session.next("an assignment", what, || said(&fused.program, &view.shape, &values))
-}
-
-fn lies(node: &Node) -> Option<&Distribution> {
-    match &node.layout {
-        Layout::Whole => None,
-        Layout::Split(split) => Some(&split.distribution),
-    }
+    let print = Fingerprint::default().with_program(&fused.program);
+    let print = print.with(Aspect::Shape, &node.base).with_array(node, view);
+    let (print, shown) = print.with_inputs(session, inputs)?;
+    session.next("an assignment", print, || said(&fused.program, &view.shape, inputs, &shown))
 }
 
 /// A target that is all here, seen through a view that no plan can follow: the values are brought

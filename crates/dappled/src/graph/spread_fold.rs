@@ -5,6 +5,7 @@
 //! are taken one by one, accumulators go from rank to rank ([`relay`]). Only what lies in another
 //! order, or would cross ranks too often, is moved first.
 
+use dappled_fabric::Tag;
 use dappled_kernels::element::f16;
 use dappled_kernels::{Buffer, DType, Fold, Kind, Runs, View};
 use dappled_protocol::Distribution;
@@ -19,7 +20,6 @@ use super::lies::{here, is_in_order, is_owned_once, lies, local_shape};
 use super::node::{Arg, Node, State};
 use super::spread::computed;
 use super::spread_sum::sum;
-use super::tag::said;
 use super::{Array, GraphError, Session, relay};
 use crate::plan::for_reduction;
 
@@ -38,11 +38,12 @@ enum Way {
 }
 
 /// Folds values of which some are in pieces, their axes in the order of memory: a transposed array
-/// lies as what it was transposed from. Collective.
+/// lies as what it was transposed from. The reduction was noted under this tag. Collective.
 pub(super) fn folded(
     session: &Session,
     values: Values,
     folding: &Folding,
+    tag: Tag,
 ) -> Result<Array, GraphError> {
     if values.shape.contains(&0) || values.shape.is_empty() {
         return gathered(session, values, folding);
@@ -54,8 +55,8 @@ pub(super) fn folded(
     match way {
         Way::Here => along(session, values, folding, &target),
         Way::Each => each(session, values, folding, &target),
-        Way::Relay(axis) => relay::folded(session, values, folding, &target, axis),
-        Way::Parts => parts(session, values, folding, &target),
+        Way::Relay(axis) => relay::folded(session, values, folding, (&target, axis), tag),
+        Way::Parts => parts(session, values, folding, &target, tag),
         Way::Gathered => gathered(session, values, folding),
     }
 }
@@ -101,18 +102,20 @@ fn parts(
     values: Values,
     folding: &Folding,
     target: &Distribution,
+    tag: Tag,
 ) -> Result<Array, GraphError> {
+    let at = (target, tag);
     match folding.dtype {
         DType::Float16 => {
             let halves = |acc: f16, sum: f32| f16::from_f32(acc.to_f32() + sum);
-            sum(session, values, folding, target, halves)
+            sum(session, values, folding, at, halves)
         }
-        DType::Float32 => sum(session, values, folding, target, |acc: f32, sum: f32| acc + sum),
-        DType::Float64 => sum(session, values, folding, target, |acc: f64, sum: f64| acc + sum),
+        DType::Float32 => sum(session, values, folding, at, |acc: f32, sum: f32| acc + sum),
+        DType::Float64 => sum(session, values, folding, at, |acc: f64, sum: f64| acc + sum),
         DType::Complex64 => {
-            sum(session, values, folding, target, |acc: Complex32, sum: Complex32| acc + sum)
+            sum(session, values, folding, at, |acc: Complex32, sum: Complex32| acc + sum)
         }
-        _ => sum(session, values, folding, target, |acc: Complex64, sum: Complex64| acc + sum),
+        _ => sum(session, values, folding, at, |acc: Complex64, sum: Complex64| acc + sum),
     }
 }
 
@@ -133,9 +136,6 @@ fn along(
     target: &Distribution,
 ) -> Result<Array, GraphError> {
     let shape = folding.folded(&values.shape);
-    let what = (folding.fold, folding.dtype, &folding.axes, &values.shape, &values.fused.program);
-    session
-        .next("a reduction along axes", what, || said(&values.fused.program, &values.shape, &[]))?;
     let values = here(session, values, target)?;
     let result =
         fold_here(session, &values, folding, &local_shape(target, session.fabric().rank()))?;

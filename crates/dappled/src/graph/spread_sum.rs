@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use dappled_fabric::Tag;
 use dappled_kernels::element::bytes_of;
 use dappled_kernels::tree::{Part, Summand};
 use dappled_kernels::{Buffer, Element, Flags, Op, Runs, View, sum_parts, watched};
@@ -19,7 +20,6 @@ use super::lies::here;
 use super::notice::Request;
 use super::spread_fold::{End, in_pieces, results};
 use super::sum_group::{Group, Share};
-use super::tag::said;
 use super::{Array, GraphError, Session};
 use crate::run::RunError;
 
@@ -29,7 +29,7 @@ pub(super) fn sum<A: Element, T: Summand>(
     session: &Session,
     values: Values,
     folding: &Folding,
-    target: &Distribution,
+    (target, tag): (&Distribution, Tag),
     add: fn(A, T) -> A,
 ) -> Result<Array, GraphError> {
     let (item, axes) = (folding.dtype.itemsize(), &folding.axes);
@@ -38,12 +38,9 @@ pub(super) fn sum<A: Element, T: Summand>(
     let pieces: Vec<Range<u64>> = runs.pieces(group.lengths.iter().product()).collect();
     let shares: Vec<Share> = group.ranks.iter().map(|at| group.share::<T>(&pieces, at)).collect();
     let base = View::c_order(folding.dtype, &folding.folded(&values.shape));
-    let program = values.fused.program.clone();
     let values = here(session, values, target)?;
     let own = &shares[group.own];
     let (sent, folded) = contribution::<T>(session, values, &group.cells(own))?;
-    let what = (T::DTYPE, target.shape(), &program);
-    let tag = session.next("a sum", what, || said(&program, &target.shape(), &[]))?;
     let all =
         group.exchanged(session, tag, &shares, [&[folded.bits()], bytes_of(&sent)].concat())?;
     let start = folding.initial.and_then(|initial| initial.get::<A>()).unwrap_or_default();
