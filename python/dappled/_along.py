@@ -15,6 +15,7 @@ from dappled._native import native
 from dappled._order import flags_of, laid
 from dappled._piecewise import in_pieces, uses_pieces
 from dappled._rebind import apart
+from dappled._side_effects import watched
 from dappled._taking import write_flat
 
 _by_steps = apart(numpy.apply_along_axis)
@@ -25,7 +26,8 @@ _median_of_all = apart(numpy.nanmedian)
 @native(numpy.apply_along_axis)
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
     if core.ranks() > 1 and _has_rows(arr, axis) and not any(map(uses_pieces, (func1d, *args))):
-        found = _on_pieces(lambda row: func1d(row, *args, **kwargs), axis % arr.ndim, arr)
+        check = watched(func1d, "apply_along_axis", (*args, *kwargs.values()))
+        found = _on_pieces(lambda row: func1d(row, *args, **kwargs), axis % arr.ndim, arr, check)
         if found is not NotImplemented:
             return found
     return called_by_user(_by_steps, func1d, axis, arr, *args, **kwargs)
@@ -40,10 +42,14 @@ def _has_rows(arr: Any, axis: Any) -> bool:
     return core.blocks((arr.shape[axis],), arr.itemsize) is None
 
 
-def _on_pieces(act: Callable[[Any], Any], axis: int, arr: Any) -> Any:
-    """Each rank's rows by themselves; NotImplemented if the function needs all ranks."""
+def _on_pieces(act: Callable[[Any], Any], axis: int, arr: Any, check: Callable[[], None]) -> Any:
+    """Each rank's rows by themselves; NotImplemented if the function needs all ranks.
+
+    `check` raises if the function depends on what it was called for before.
+    """
     row = arr[tuple(slice(None) if at == axis else 0 for at in range(arr.ndim))]
     first = numpy.asarray(act(row.copy()))
+    check()
     if not is_moved(first.dtype):
         return NotImplemented
 
@@ -52,7 +58,9 @@ def _on_pieces(act: Callable[[Any], Any], axis: int, arr: Any) -> Any:
         if 0 in others:
             return numpy.empty(others, first.dtype)
         with local():
-            return numpy.apply_along_axis(lambda row: _row(act, row, first), axis, part)
+            made = numpy.apply_along_axis(lambda row: _row(act, row, first), axis, part)
+        check()
+        return made
 
     try:
         found = along(arr, [axis], compute, first.ndim > 0)

@@ -19,6 +19,7 @@ from dappled._creation import asarray
 from dappled._line import called_by_user
 from dappled._piecewise import joined
 from dappled._rebind import rebound
+from dappled._side_effects import watched
 from dappled.protocol import Distribution
 
 Function = Callable[..., Any]
@@ -77,8 +78,10 @@ def _is_short(array: Any, row: tuple[int, ...]) -> bool:
 
 def _on_pieces(vectorized: Any, function: Function, rows: _Rows) -> Any:
     """Each rank's rows by themselves; NotImplemented if the function needs all ranks."""
+    check = watched(vectorized.pyfunc, "vectorize")
     first = [array[(0,) * len(rows.shape)] for array in rows.arrays]
     like = _outputs(vectorized, lambda: function(*map(_copied, first)), rows)
+    check()
     if not all(is_moved(one.dtype) for one in like):
         return NotImplemented
     count = len(rows.shape)
@@ -89,7 +92,7 @@ def _on_pieces(vectorized: Any, function: Function, rows: _Rows) -> Any:
         for blocks, one in zip(laid, like, strict=True)
     ]
     try:
-        agreed(lambda: _fill(function, parts, made, count))
+        agreed(lambda: _fill(function, parts, made, count, check))
     except RuntimeError as error:
         if "inside dappled.local()" in str(error):
             return NotImplemented
@@ -109,7 +112,9 @@ def _outputs(vectorized: Any, first: Callable[[], Any], rows: _Rows) -> list[Any
     return [one[(*[0] * count, ...)] for one in outputs]
 
 
-def _fill(function: Function, parts: list[Any], made: list[Any], count: int) -> None:
+def _fill(
+    function: Function, parts: list[Any], made: list[Any], count: int, check: Callable[[], None]
+) -> None:
     """Calls the function for the rows of this rank."""
     with local():
         for index in numpy.ndindex(*made[0].shape[:count]):
@@ -120,6 +125,7 @@ def _fill(function: Function, parts: list[Any], made: list[Any], count: int) -> 
                 raise ValueError(text.format(len(made), len(results)))
             for output, result in zip(made, results, strict=True):
                 output[index] = result
+    check()
 
 
 def _copied(row: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy
 from dappled._array import core
 from dappled._crossing import Crossing
 from dappled._piecewise import applied, in_pieces, measured, uses_pieces
+from dappled._side_effects import watched
 from dappled._signatures import over_rows
 from dappled._tables import PIECEWISE
 
@@ -40,9 +41,17 @@ class vectorize(numpy.vectorize):  # the name is NumPy's
             return over_rows(ours, function, given, alone)
         if not alone or any(numpy.size(value) == 0 for value in given):
             return NotImplemented
+        check = watched(ours.pyfunc, "vectorize")
         first = function(*map(_first, given))
+        check()
         otypes = ours.otypes or _kinds(first)
-        each = numpy.vectorize(function, otypes=otypes)
+        vectorized = numpy.vectorize(function, otypes=otypes)
+
+        def each(*parts: Any) -> Any:
+            made = vectorized(*parts)
+            check()
+            return made
+
         if set(otypes) & set("MSUVm"):  # whose size or unit depends on the values
             return measured(each, given, {}, _arrays(first, otypes))
         return applied(each, given, {}, order="K")

@@ -1,6 +1,9 @@
 """Other libraries beside distributed arrays: arguments stay, outputs are written."""
 
+import functools
+import itertools
 import operator
+import random
 import sys
 import warnings
 
@@ -438,3 +441,168 @@ def test_a_warning_that_is_an_error_is_raised_on_every_rank():
         warnings.simplefilter("error", dappled.FallbackWarning)
         with pytest.raises(dappled.FallbackWarning, match="512 bytes on each of 2 ranks"):
             numpy.asarray(dappled.array(SQUARE))
+
+
+# A function of the program that remembers something between calls.
+
+SEEN = []
+TOTAL = 0
+
+
+class Counting:
+    """Counts its calls, in the object or in the class."""
+
+    calls = 0
+
+    def __init__(self):
+        self.number = 0
+
+    def method(self, row):
+        self.number += 1
+        return row.sum() + self.number
+
+    __call__ = method
+
+    @staticmethod
+    def of_class(row):
+        Counting.calls += 1
+        return row.sum() + Counting.calls
+
+
+def _appending(row):
+    SEEN.append(1)
+    return row.sum() + len(SEEN)
+
+
+def _global(row):
+    global TOTAL
+    TOTAL += 1
+    return row.sum() + TOTAL
+
+
+def _closure():
+    count = 0
+
+    def function(row):
+        nonlocal count
+        count += 1
+        return row.sum() + count
+
+    return function
+
+
+def _default(row, seen=[]):  # noqa: B006  that is the point
+    seen.append(1)
+    return row.sum() + len(seen)
+
+
+def _default_of(seen, row):
+    return _default(row, seen)
+
+
+def _attribute(row):
+    _attribute.count += 1
+    return row.sum() + _attribute.count
+
+
+_attribute.count = 0
+
+
+def _over(draw):
+    return lambda row: row.sum() + draw()
+
+
+def _nested():
+    inner = _closure()
+    return lambda row: inner(row)
+
+
+def _numbers():
+    yield from range(1000)
+
+
+def _remembering():
+    numbers, walk = itertools.count(), iter(range(1000))
+    generated, seeded = _numbers(), random.Random(3)
+    return {
+        "list": _appending,
+        "global": _global,
+        "closure": _closure(),
+        "default": _default,
+        "attribute": _attribute,
+        "method": Counting().method,
+        "object": Counting(),
+        "class": Counting.of_class,
+        "partial": functools.partial(_default_of, []),
+        "nested": _nested(),
+        "itertools": _over(lambda: next(numbers)),
+        "iterator": _over(lambda: next(walk)),
+        "generator": _over(lambda: next(generated)),
+        "random": _over(random.random),
+        "random module": lambda row: row.sum() + random.random(),
+        "random.Random": _over(seeded.random),
+        "numpy.random": lambda row: row.sum() + numpy.random.rand(),
+        "numpy's generator": _over(numpy.random.default_rng(0).random),
+        "dappled.random": lambda row: row.sum() + dappled.random.rand(),
+        "ours": _over(dappled.random.default_rng(0).random),
+    }
+
+
+def _scale(row, by=2):
+    return row.sum() * by
+
+
+@functools.lru_cache
+def _cached(number):
+    return number * 2
+
+
+PURE = {
+    "plain": _scale,
+    "lambda": lambda row: row.max() - row.min(),
+    "partial": functools.partial(_scale, by=3),
+    "reads": lambda row: row.sum() + len(SQUARE) + SQUARE[0, 1],
+    "cached": lambda row: _cached(3) + row.sum(),
+    "numpy": numpy.sum,
+    "dappled": dappled.sum,
+    "builtin": sum,
+    "mean": lambda row: row.mean(),
+}
+APPLYING = {
+    "apply_along_axis": lambda f, a: dappled.apply_along_axis(f, 1, a),
+    "vectorize, rows": lambda f, a: dappled.vectorize(f, signature="(n)->()")(a),
+    "vectorize": lambda f, a: dappled.vectorize(lambda x: f(x + numpy.zeros(2)), otypes="d")(a),
+}
+
+
+# Rows are short, and the array is distributed.
+ROWS = numpy.arange(640.0).reshape(80, 8) % 7
+IN_ROWS = pytest.mark.ranks(2, 3, replicated_below=512)
+
+
+@IN_ROWS
+@pytest.mark.parametrize("way", APPLYING)
+@pytest.mark.parametrize("name", _remembering())
+def test_a_function_that_remembers_is_refused(name, way):
+    with pytest.raises(RuntimeError, match=r"changes .* ranks calls it for its own"):
+        APPLYING[way](_remembering()[name], dappled.array(ROWS))
+
+
+@IN_ROWS
+@pytest.mark.parametrize("name", PURE)
+def test_a_pure_function_is_called_for_each_part(name):
+    dappled.config.fallback = "error"
+    try:
+        found = dappled.apply_along_axis(PURE[name], 1, dappled.array(ROWS))
+    finally:
+        dappled.config.fallback = "warn"
+    numpy.testing.assert_allclose(found.tolist(), numpy.apply_along_axis(PURE[name], 1, ROWS))
+    assert not found._whole
+
+
+@pytest.mark.ranks(1, 2)
+@QUIET
+def test_a_function_that_all_ranks_call_for_all_rows_may_remember():
+    found = dappled.apply_along_axis(_closure(), 1, dappled.array(SQUARE))  # rows are long here
+    expected = numpy.apply_along_axis(_closure(), 1, SQUARE)
+    numpy.testing.assert_array_equal(found.tolist(), expected)

@@ -1,0 +1,224 @@
+"""Functions of the program that remember something between calls.
+
+On several ranks each rank calls a function for its own rows or elements only. A function that
+counts its calls, draws random numbers or appends to a list would then give other values than with
+NumPy. `watched` compares what the function can reach before and after the calls, and raises where
+something has changed. Attributes of library objects and memory beyond some limits are not compared.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import operator
+import os
+import random
+import sys
+import types
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy
+
+from dappled._array import core, ndarray
+from dappled._crossing import Proxy
+from dappled._installed import is_installed
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), numpy.generic)
+_SEQUENCES = (list, tuple, set, frozenset, deque)
+_GENERATORS = (numpy.random.Generator, numpy.random.RandomState)
+# Bounds on what is compared: elements of a container, levels of nesting, bytes of an array.
+_MANY, _DEEP, _BYTES = 1000, 4, 1 << 22
+
+
+def watched(function: Any, where: str, given: Sequence[Any] = ()) -> Callable[[], None]:
+    """A check to call later, which raises if the function has changed something it reaches.
+
+    `given` are arguments that are the same for all calls.
+    """
+    if _is_known(function) and not given:
+        return lambda: None
+
+    def states() -> list[tuple[str, Any]]:
+        beside = [(f"argument {place + 1}", _state(one)) for place, one in enumerate(given)]
+        return [*_reached(function), *beside]
+
+    before = states()
+
+    def check() -> None:
+        for (name, state), now in zip_longest(before, states(), fillvalue=("a variable", None)):
+            if (name, state) != now:
+                raise RuntimeError(_message(function, where, name))
+
+    return check
+
+
+def _message(function: Any, where: str, name: str) -> str:
+    called = getattr(function, "__name__", type(function).__name__)
+    return (
+        f"{where}: {called!r} changes {name}. Each of {core.ranks()} ranks calls it for its own "
+        "part only: the result would not be NumPy's. Let it depend on its arguments alone, or "
+        f"use numpy.{where} with numpy.asarray(a), which gathers"
+    )
+
+
+def _is_known(function: Any) -> bool:
+    """Whether a function is NumPy's, ours, or built in: these remember nothing."""
+    if isinstance(function, numpy.ufunc | core.ufunc | core.function):
+        return True
+    owner = getattr(function, "__self__", None)
+    if isinstance(function, types.BuiltinFunctionType):
+        return owner is None or isinstance(owner, types.ModuleType)
+    module = getattr(function, "__module__", None) or ""
+    plain = isinstance(function, types.FunctionType) and function.__closure__ is None
+    return plain and module.partition(".")[0] in ("numpy", "dappled")
+
+
+def _reached(function: Any, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
+    """The names by which a function reaches something, each with the state of that."""
+    seen = set() if seen is None else seen
+    if id(function) in seen or _is_known(function):
+        return
+    seen.add(id(function))
+    if isinstance(function, functools.partial):
+        for place, value in enumerate((*function.args, *function.keywords.values())):
+            yield f"argument {place} of a functools.partial", _state(value)
+        yield from _reached(function.func, seen)
+    elif isinstance(function, types.FunctionType):
+        yield from _of_function(function, seen)
+    elif (owner := getattr(function, "__self__", None)) is not None:  # a method
+        yield f"the {type(owner).__name__} of its method", _state(owner)
+        yield from _reached(getattr(function, "__func__", None), seen)
+    elif hasattr(function, "__wrapped__"):  # functools.lru_cache: the cache is no state
+        yield from _reached(function.__wrapped__, seen)
+    elif function is not None and not isinstance(function, type):  # an object that can be called
+        yield f"the {type(function).__name__} itself", _state(function)
+        yield from _reached(type(function).__call__, seen)
+
+
+def _of_function(function: types.FunctionType, seen: set[int]) -> Iterator[tuple[str, Any]]:
+    code = function.__code__
+    named = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    values = {
+        f"the variable {name!r}": cell.cell_contents
+        for name, cell in named.items()
+        if cell != types.CellType()
+    }
+    names = set(_names(code))
+    known = function.__globals__
+    values |= {f"the global {name!r}": known[name] for name in names if name in known}
+    defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+    values |= {f"default {number} of {code.co_name!r}": one for number, one in enumerate(defaults)}
+    values |= {f"the attribute {name!r}": one for name, one in vars(function).items()}
+    for name, value in values.items():
+        if isinstance(value, types.ModuleType):
+            yield from _of_module(value, names)
+        elif callable(value) and not isinstance(value, (type, ndarray)):
+            yield from _reached(value, seen)
+        else:
+            yield name, _state(value)
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _of_module(module: types.ModuleType, names: set[str]) -> Iterator[tuple[str, Any]]:
+    """The generators that functions of a module draw from."""
+    if module is random:
+        yield "the state of 'random'", hash(random.getstate())
+    elif module.__name__ == "numpy.random" or (module.__name__ == "numpy" and "random" in names):
+        yield "the state of 'numpy.random'", _state(_legacy(numpy.random))
+        yield "the state of 'dappled.random'", _own_random()
+    elif module.__name__ in ("dappled", "dappled.random") and "random" in (
+        *names,
+        "dappled.random",
+    ):
+        yield "the state of 'dappled.random'", _own_random()
+
+
+def _legacy(module: Any) -> Any:
+    """The generator behind `numpy.random.rand` and its like."""
+    return module.mtrand._rand
+
+
+def _own_random() -> Any:
+    ours = sys.modules.get("dappled.random")
+    return None if ours is None else repr(ours.get_state(legacy=False))
+
+
+def _state(value: Any, deep: int = _DEEP) -> Any:
+    """Something that is equal as long as a value does not change."""
+    if isinstance(value, _PLAIN):
+        return repr(value)  # NaN is equal to itself
+    if isinstance(value, numpy.ndarray):
+        return _of_array(value)
+    if isinstance(value, ndarray):
+        return (
+            id(value) if value._held is None and not value._whole else _of_array(core.unwrap(value))
+        )
+    if isinstance(value, Proxy):
+        return _state(value._numpy, deep)
+    if isinstance(value, _GENERATORS):
+        bits = value.bit_generator if hasattr(value, "bit_generator") else value._bit_generator
+        return repr(bits.state)
+    if isinstance(value, random.Random):
+        return hash(value.getstate())
+    if deep == 0:
+        return id(value)
+    if isinstance(value, dict):
+        return _of_items(value, [*map(_state_of_pair, _some(value.items()), [deep - 1] * _MANY)])
+    if isinstance(value, _SEQUENCES):
+        return _of_items(value, [_state(one, deep - 1) for one in _some(value)])
+    if isinstance(value, types.GeneratorType):
+        frame = value.gi_frame
+        return frame and (frame.f_lasti, _state(dict(frame.f_locals), deep - 1))
+    if isinstance(value, io.IOBase):
+        return None if value.closed or not value.seekable() else value.tell()
+    if hasattr(value, "__next__"):
+        return id(value), repr(value), operator.length_hint(value)
+    if isinstance(value, types.FunctionType | types.ModuleType) or _is_librarys(value):
+        return id(value)
+    return id(value), _attributes(value, deep - 1)
+
+
+def _state_of_pair(pair: tuple[Any, Any], deep: int) -> Any:
+    return repr(pair[0]) if isinstance(pair[0], _PLAIN) else id(pair[0]), _state(pair[1], deep)
+
+
+def _some(values: Any) -> list[Any]:
+    """The elements of a container, or of a large one those that are added last."""
+    found = list(values)
+    return found if len(found) <= _MANY else found[-10:]
+
+
+def _of_items(container: Any, states: list[Any]) -> Any:
+    if isinstance(container, set | frozenset):
+        return len(container), frozenset(map(repr, states))
+    return len(container), states
+
+
+def _of_array(values: Any) -> Any:
+    plain = not values.dtype.hasobject and values.nbytes <= _BYTES
+    return id(values.dtype), values.shape, zlib.crc32(values.tobytes()) if plain else None
+
+
+def _attributes(value: Any, deep: int) -> Any:
+    slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+    named = {name: getattr(value, name, None) for name in slots if isinstance(name, str)}
+    return _state({**named, **getattr(value, "__dict__", {})}, deep)
+
+
+def _is_librarys(value: Any) -> bool:
+    """Whether an object is of a class that a library defines, and not the program."""
+    kind: Any = value if isinstance(value, type) else type(value)
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return kind.__module__ == "builtins" or (
+        file is not None and is_installed(os.path.realpath(file))
+    )
