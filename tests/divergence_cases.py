@@ -147,7 +147,7 @@ def numpy_array_of_another_generator():
 
 
 def numpy_array_given():
-    return np.asarray(numpy.random.default_rng(RANK).random(N)).sum()
+    return np.array(numpy.random.default_rng(RANK).random(N)).sum()
 
 
 def numpy_mask():
@@ -271,11 +271,6 @@ def distribution():
 def redistributed():
     places = [np.protocol.Distribution((N,), kind, nprocs=np.comm.size) for kind in "bc"]
     return stored().redistribute(places[OTHER]).sum()
-
-
-def name_of_a_file():
-    folder = Path(os.environ["DAPPLED_TEST_SAID"])
-    np.save(folder / f"{OTHER}.npy", stored())
 
 
 def files():

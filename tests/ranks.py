@@ -126,6 +126,7 @@ def _run_once(launch, nodeids, reports):
         RANKS: str(number),
         "DAPPLED_WHOLE_BELOW": replicated_below,
         "DAPPLED_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
         "PYTHONHASHSEED": "0",
     }
     command = ["timeout", "-k", "5", str(limit), str(MPIEXEC), "-n", str(number), *python]

@@ -33,7 +33,6 @@ HINTS = {
     "shape": "the shapes or dtypes differ",
     "dtype": "the shapes or dtypes differ",
     "quantile": "the arguments of the function differ",
-    "name_of_a_file": "the arguments of the function differ",
     "distribution": "the distributions differ",
 }
 

@@ -76,11 +76,11 @@ def _named(args: tuple[Any, ...], kwds: dict[str, Any]) -> dict[str, Any] | None
     return None if numbered.keys() & kwds.keys() else {**kwds, **numbered}
 
 
-@native(numpy.savez)
+@native(numpy.savez, names_file=True)
 def savez(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
     return _savez(zipfile.ZIP_STORED, file, args, kwds, allow_pickle)
 
 
-@native(numpy.savez_compressed)
+@native(numpy.savez_compressed, names_file=True)
 def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> Any:
     return _savez(zipfile.ZIP_DEFLATED, file, args, kwds, allow_pickle)

@@ -181,7 +181,8 @@ def empty_like(
     *,
     device: Any = None,
 ) -> Any:
-    if core.ranks() > 1 and type(prototype) is numpy.ndarray:
+    plain = type(prototype) in (numpy.ndarray, list, tuple) or numpy.isscalar(prototype)
+    if core.ranks() > 1 and plain:
         prototype = asarray(prototype)  # NumPy's would hold something else on every rank
     if not isinstance(prototype, ndarray) or _is_away(device):
         return NotImplemented

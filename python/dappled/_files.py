@@ -68,7 +68,7 @@ def header(array: Any) -> tuple[bytes, Any]:
     return head.getvalue(), array.T if columns else array
 
 
-@native(numpy.save)
+@native(numpy.save, names_file=True)
 def save(file: Any, arr: Any, allow_pickle: Any = True) -> Any:
     if is_alone():
         return NotImplemented
@@ -86,7 +86,7 @@ def save(file: Any, arr: Any, allow_pickle: Any = True) -> Any:
     return None
 
 
-@native(numpy.load)
+@native(numpy.load, names_file=True)
 def load(
     file: Any,
     mmap_mode: Any = None,
@@ -120,7 +120,7 @@ def _is_npy(file: Any) -> bool:
         return opened.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX
 
 
-@native(numpy.fromfile)
+@native(numpy.fromfile, names_file=True)
 def fromfile(
     file: Any, dtype: Any = None, count: Any = -1, sep: Any = "", offset: Any = 0, **kwargs: Any
 ) -> Any:
@@ -136,7 +136,7 @@ def fromfile(
     return NotImplemented if found is None else found
 
 
-@native(numpy.ndarray.tofile, "dappled.ndarray")
+@native(numpy.ndarray.tofile, "dappled.ndarray", names_file=True)
 def tofile(self: Any, fid: Any, /, sep: Any = "", format: Any = "%s") -> Any:
     if is_alone():
         return NotImplemented

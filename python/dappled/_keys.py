@@ -217,4 +217,7 @@ def _shadow(one: Any) -> Any:
     """Something of the same shape and kind that selects nothing that is not there."""
     if not isinstance(one, ndarray | numpy.ndarray) or not one.ndim:
         return core.unwrap(one) if isinstance(one, ndarray) else one
-    return numpy.zeros(one.shape, one.dtype)
+    made = numpy.zeros(one.shape, one.dtype)
+    if one.dtype == bool and one.size:
+        made.flat[0] = True  # one index, which broadcasts with any number of others
+    return made

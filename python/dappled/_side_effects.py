@@ -29,7 +29,6 @@ from dappled._installed import is_installed
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), numpy.generic)
 _SEQUENCES = (list, tuple, set, frozenset, deque)
-_GENERATORS = (numpy.random.Generator, numpy.random.RandomState)
 # Bounds on what is compared: elements of a container, levels of nesting, bytes of an array.
 _MANY, _DEEP, _BYTES = 1000, 4, 1 << 22
 
@@ -165,7 +164,7 @@ def _state(value: Any, deep: int = _DEEP) -> Any:
         )
     if isinstance(value, Proxy):
         return _state(value._numpy, deep)
-    if isinstance(value, _GENERATORS):
+    if _is_generator(value):
         bits = value.bit_generator if hasattr(value, "bit_generator") else value._bit_generator
         return repr(bits.state)
     if isinstance(value, random.Random):
@@ -186,6 +185,12 @@ def _state(value: Any, deep: int = _DEEP) -> Any:
     if isinstance(value, types.FunctionType | types.ModuleType) or _is_librarys(value):
         return id(value)
     return id(value), _attributes(value, deep - 1)
+
+
+def _is_generator(value: Any) -> bool:
+    """Whether a value is a generator of NumPy's, which need not have been imported."""
+    theirs: Any = sys.modules.get("numpy.random")
+    return theirs is not None and isinstance(value, theirs.Generator | theirs.RandomState)
 
 
 def _state_of_pair(pair: tuple[Any, Any], deep: int) -> Any:

@@ -20,7 +20,7 @@ from dappled.protocol import Distribution
 _COMPRESSED = (".gz", ".bz2", ".xz")
 
 
-@native(numpy.savetxt)
+@native(numpy.savetxt, names_file=True)
 def savetxt(
     fname: Any,
     X: Any,
@@ -54,7 +54,7 @@ def savetxt(
     return None
 
 
-@native(numpy.loadtxt)
+@native(numpy.loadtxt, names_file=True)
 def loadtxt(fname: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
     """A named file with no options but how a line is read: which ranks may do for their lines."""
     plain = not args and kwargs.keys() <= {

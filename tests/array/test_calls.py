@@ -16,7 +16,7 @@ PARTS, NUMBER = 6, 330
 # Names that are files, iterators and classes, or of dtypes that are not drawn.
 ELSEWHERE = """
 busday_count busday_offset datetime_as_string fromfile is_busday isnat load loadtxt ndarray nditer
-save savetxt savez savez_compressed ufunc as_strided to_device tofile coords index
+save savetxt savez savez_compressed strides ufunc as_strided to_device tofile coords index
 """
 
 

@@ -245,7 +245,9 @@ def test_lengths_of_complex_numbers(dtype):
     with numpy.errstate(all="ignore"):
         theirs = numpy.array([complex(a, b) for a in parts for b in parts] * 97, dtype)
         for some in (theirs, theirs[:7], theirs[1::2], theirs[::-1]):
-            wanted, found = numpy.abs(some), numpy.asarray(dappled.abs(dappled.array(some)))
+            # Of a copy: with AVX-512 the last bit of NumPy's depends on the stride.
+            wanted = numpy.abs(some.copy())
+            found = numpy.asarray(dappled.abs(dappled.array(some)))
             assert wanted.tobytes() == found.tobytes()
 
 

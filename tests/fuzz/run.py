@@ -164,10 +164,10 @@ def show(options):
 
 def script(statements):
     """A program as a script to run."""
-    from oracle import for_dappled
+    from reference import for_dappled
 
     head = "import sys; sys.path.insert(0, 'tests/fuzz')\nimport dappled as np, numpy\n"
-    head += "from oracle import data, places; log = near = print\n"
+    head += "from reference import data, places; log = near = print\n"
     if any("at(" in statement for statement in statements):
         head += "at = lambda array, dist: array.redistribute(dist)\n"
     return head + "\n".join(map(for_dappled, statements))
@@ -179,7 +179,7 @@ def script(statements):
 def worker(folder):
     import dappled
     from dappled import _core
-    from oracle import Oracle, difference, quietly, run_dappled
+    from reference import Oracle, difference, quietly, run_dappled
     from programs import generate
 
     job = json.loads((folder / "job").read_text())

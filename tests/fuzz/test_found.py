@@ -2,7 +2,7 @@
 
 import dappled
 import pytest
-from oracle import Oracle, difference, quietly, run_dappled
+from reference import Oracle, difference, quietly, run_dappled
 
 FOUND = {
     "a part of a complex number without axes": [

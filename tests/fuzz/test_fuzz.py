@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from oracle import Oracle, difference, for_dappled, for_oracle
+from reference import Oracle, difference, for_dappled, for_oracle
 from programs import generate
 from run import shrunk
 

@@ -10,8 +10,6 @@ import copy
 import os
 import warnings
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before libraries are loaded: ranks share the cores
-
 import dappled as np
 import numpy
 import pytest
@@ -26,7 +24,7 @@ class Written:
         self.values = values
 
 
-def tests_of(rows, known=None):
+def table_tests(rows, known=None):
     """Two tests: of every row for every layout on one rank and on three, and of the remedy.
 
     `known` has, for each row that can't work, where it does not and the reason. Such a row must

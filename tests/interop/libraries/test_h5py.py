@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from border import Written, always, tests_of
+from border import Written, always, table_tests
 
 h5py = pytest.importorskip("h5py")
 
@@ -211,4 +211,4 @@ KNOWN = {
     "data.id.write": (always, COMPILED),
 }
 
-test_h5py, test_remedy = tests_of(CASES, KNOWN)
+test_h5py, test_remedy = table_tests(CASES, KNOWN)

@@ -1,7 +1,7 @@
 """Matplotlib with our arrays: the same pixels, drawn by Agg."""
 
 import numpy
-from border import tests_of
+from border import table_tests
 from matplotlib import colors, tri
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -148,4 +148,4 @@ CASES = {
     "plot_surface, views": (drawn(_strided, projection="3d"), ROWS, COLUMNS, HEIGHTS),
     "plot_wireframe": (in_space("plot_wireframe"), ROWS, COLUMNS, HEIGHTS),
 }
-test_matplotlib, _ = tests_of(CASES)
+test_matplotlib, _ = table_tests(CASES)

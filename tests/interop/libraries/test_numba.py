@@ -4,7 +4,7 @@ import math
 
 import numpy
 import pytest
-from border import Written, always, on_ranks, tests_of, where_distributed
+from border import Written, always, on_ranks, table_tests, where_distributed
 
 numba = pytest.importorskip("numba")
 
@@ -160,4 +160,4 @@ KNOWN = {name: (where_distributed, PIECES) for name in CASES if name not in UFUN
     "signature": (always, "the compiled signature takes NumPy's class alone"),
 }
 
-test_numba, test_remedy = tests_of(CASES, KNOWN)
+test_numba, test_remedy = table_tests(CASES, KNOWN)

@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from border import always, tests_of
+from border import always, table_tests
 
 pandas = pytest.importorskip("pandas")
 
@@ -142,4 +142,4 @@ KNOWN = {
     "factorize": (always, CLASS),
 }
 
-test_pandas, test_remedy = tests_of(CASES, KNOWN)
+test_pandas, test_remedy = table_tests(CASES, KNOWN)

@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from border import tests_of
+from border import table_tests
 
 pytest.importorskip("sklearn")
 
@@ -193,4 +193,4 @@ CASES = {
     "pairwise_distances": (metrics.pairwise_distances, X),
     "rbf_kernel": (metrics.pairwise.rbf_kernel, X),
 }
-test_sklearn, _ = tests_of(CASES)
+test_sklearn, _ = table_tests(CASES)

@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from border import Written, always, tests_of
+from border import Written, always, table_tests
 
 xarray = pytest.importorskip("xarray")
 
@@ -135,4 +135,4 @@ CASES = {
 }
 KNOWN = {"a.interp": (always, "xarray looks for NumPy's class itself")}
 
-test_xarray, test_remedy = tests_of(CASES, KNOWN)
+test_xarray, test_remedy = table_tests(CASES, KNOWN)

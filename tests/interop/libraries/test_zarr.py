@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from border import on_ranks, tests_of, where_distributed
+from border import on_ranks, table_tests, where_distributed
 
 zarr = pytest.importorskip("zarr")
 
@@ -173,4 +173,4 @@ KNOWN = {name: (where_distributed, THREAD) for name in CASES if name not in ALIK
     "get_mask_selection": (on_ranks, INDICES),
 }
 
-test_zarr, test_remedy = tests_of(CASES, KNOWN)
+test_zarr, test_remedy = table_tests(CASES, KNOWN)
