@@ -198,7 +198,7 @@ def uses_a_thread(a):
     thread = threading.Thread(target=use)
     thread.start()
     thread.join()
-    assert "which only thread 'MainThread' may do" in said[0]
+    assert 'which only thread "MainThread" may do' in said[0]
 
 
 def forks(a):
