@@ -179,8 +179,8 @@ def script(statements):
 def worker(folder):
     import dappled
     from dappled import _core
-    from reference import Oracle, difference, quietly, run_dappled
     from programs import generate
+    from reference import Oracle, difference, quietly, run_dappled
 
     job = json.loads((folder / "job").read_text())
     number = dappled.comm.size

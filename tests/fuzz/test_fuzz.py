@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy
 import pytest
-from reference import Oracle, difference, for_dappled, for_oracle
 from programs import generate
+from reference import Oracle, difference, for_dappled, for_oracle
 from run import shrunk
 
 RUN = Path(__file__).with_name("run.py")

@@ -7,7 +7,6 @@ Results must be the same, and so must the arguments be afterwards, bit for bit; 
 """
 
 import copy
-import os
 import warnings
 
 import dappled as np
