@@ -21,6 +21,8 @@ pub enum Mode {
     Worth,
     /// At once, whatever their size.
     Always,
+    /// Not at all: the interpreter runs them.
+    Never,
     /// At once, but the system gives no executable memory: for tests.
     Refused,
 }
@@ -109,19 +111,15 @@ impl Compiler for Loops {
     }
 }
 
-/// The loops of this process; None if `DAPPLED_COMPILE` is `never`. `always` and `refused` are the
-/// [modes](Mode) of these names.
+static SHARED: OnceLock<Arc<Loops>> = OnceLock::new();
+
+/// Sets when [`shared`] loops are compiled. It must be called before the first of them is.
+pub fn set_mode(mode: Mode) {
+    SHARED.get_or_init(|| Arc::new(Loops::new(mode)));
+}
+
+/// The loops of this process; None if they are never compiled.
 pub fn shared() -> Option<Arc<dyn Compiler>> {
-    static SHARED: OnceLock<Option<Arc<Loops>>> = OnceLock::new();
-    let made = || {
-        let mode = match std::env::var("DAPPLED_COMPILE").as_deref() {
-            Ok("never") => return None,
-            Ok("always") => Mode::Always,
-            Ok("refused") => Mode::Refused,
-            _ => Mode::Worth,
-        };
-        Some(Arc::new(Loops::new(mode)))
-    };
-    let shared = SHARED.get_or_init(made).clone()?;
-    Some(shared)
+    let loops = SHARED.get_or_init(|| Arc::new(Loops::new(Mode::Worth)));
+    (loops.mode != Mode::Never).then(|| loops.clone() as Arc<dyn Compiler>)
 }

@@ -26,4 +26,4 @@ mod table;
 mod translate;
 mod wide;
 
-pub use cache::{Loops, Mode, shared};
+pub use cache::{Loops, Mode, set_mode, shared};

@@ -9,7 +9,7 @@ pub enum Error {
     #[error("no native dtype is called {0:?}")]
     UnknownDType(String),
     /// No variant has this name.
-    #[error("DAPPLED_CPU={0}: expected 'plain', 'avx2' or 'avx512'")]
+    #[error("no CPU variant is called {0:?}: there are 'plain', 'avx2' and 'avx512'")]
     UnknownVariant(String),
     /// There is no such loop.
     #[error("{op} has no loop for {dtype}")]

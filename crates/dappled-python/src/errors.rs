@@ -91,7 +91,7 @@ impl Raise for GraphError {
             GraphError::View(ViewError::Axis { axis, ndim }) => axis_error(axis, ndim, None),
             GraphError::View(_)
             | GraphError::Assigned { .. }
-            | GraphError::Piece
+            | GraphError::Piece { .. }
             | GraphError::Distribution { .. } => PyValueError::new_err(text),
             GraphError::NoLoop { .. } => PyTypeError::new_err(text),
             GraphError::Local(_) | GraphError::Forked(_) | GraphError::Thread { .. } => {

@@ -9,6 +9,7 @@
 //! run     walks a plan's steps once
 //! ```
 
+pub mod config;
 pub mod graph;
 pub mod plan;
 pub mod run;

@@ -45,12 +45,6 @@ impl Variant {
         *BEST
     }
 
-    /// What the environment variable `DAPPLED_CPU` names; the best if it names none.
-    pub fn from_environment() -> Result<Self, Error> {
-        let asked = std::env::var("DAPPLED_CPU").ok().filter(|name| !name.is_empty());
-        asked.map_or(Ok(Self::best()), |name| name.parse())
-    }
-
     /// Those that this CPU has.
     pub fn available() -> impl Iterator<Item = Self> {
         let best = Self::best();

@@ -2,9 +2,10 @@
 
 use std::sync::OnceLock;
 
-use dappled::graph::{Limits, Session, check_all};
+use dappled::config::{Config, ConfigError};
+use dappled::graph::Session;
 use dappled_fabric::{Fabric, FabricError, Settings, connect_with, mpi};
-use dappled_kernels::{Variant, use_threads};
+use dappled_kernels::use_threads;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,6 +16,12 @@ use super::line::{running_line, running_thread};
 use crate::errors::Raise;
 
 static SESSION: OnceLock<Session> = OnceLock::new();
+
+/// The settings that the environment variables of this process give.
+pub fn config() -> &'static Result<Config, ConfigError> {
+    static CONFIG: OnceLock<Result<Config, ConfigError>> = OnceLock::new();
+    CONFIG.get_or_init(Config::from_environment)
+}
 
 /// The session; the first call looks for other ranks.
 pub fn session(py: Python<'_>) -> PyResult<&'static Session> {
@@ -32,11 +39,11 @@ pub fn begun() -> Option<&'static Session> {
 
 /// Begins the session: on the ranks of an MPI communicator, or on those that were launched.
 pub fn begin(py: Python<'_>, communicator: Option<u64>) -> PyResult<&'static Session> {
-    let variant = Variant::from_environment();
-    let variant = variant.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let config = config().as_ref().map_err(|error| PyValueError::new_err(error.to_string()))?;
     let prefix: String = py.import("sys")?.getattr("prefix")?.extract()?;
-    threads()?;
-    check_all(std::env::var("DAPPLED_CHECK").is_ok_and(|value| value == "1"));
+    if let Some(count) = config.threads {
+        use_threads(count.get());
+    }
     let launcher = py.import("dappled._launched")?;
     if communicator.is_none() && mpi::launched().is_ok_and(|launch| launch.is_some()) {
         launcher.call_method1("tell", ("connecting",))?;
@@ -48,9 +55,7 @@ pub fn begin(py: Python<'_>, communicator: Option<u64>) -> PyResult<&'static Ses
     let fabric = connected.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     let word = if fabric.name() == "solo" { "alone" } else { "connected" };
     launcher.call_method1("tell", (word,))?;
-    let session = Session::agreed(fabric, limits(), said("DAPPLED_BUDGET"), variant);
-    let session = session.map_err(Raise::raise)?;
-    said("DAPPLED_CACHE").into_iter().for_each(|bytes| session.set_cache(bytes));
+    let session = Session::agreed(fabric, config).map_err(Raise::raise)?;
     let session = SESSION.get_or_init(|| {
         session.ways().set_line(Box::new(running_line));
         session.ways().set_thread_name(Box::new(running_thread));
@@ -67,36 +72,6 @@ fn connect(settings: &Settings) -> Result<Box<dyn Fabric>, FabricError> {
         Some(_) => mpi::connect_with(settings),
         None => connect_with(settings),
     }
-}
-
-/// A number that the environment says.
-pub fn said<T: std::str::FromStr>(name: &str) -> Option<T> {
-    std::env::var(name).ok().and_then(|text| text.parse().ok())
-}
-
-/// From which size on arrays are treated as large: `DAPPLED_WHOLE_BELOW`, in bytes, and
-/// `DAPPLED_AT_ONCE`, in elements. A test sets them to 0.
-fn limits() -> Limits {
-    let usual = Limits::default();
-    Limits {
-        whole_below: said("DAPPLED_WHOLE_BELOW").unwrap_or(usual.whole_below),
-        at_once: said("DAPPLED_AT_ONCE").unwrap_or(usual.at_once),
-    }
-}
-
-/// Loops run on as many threads as `DAPPLED_THREADS` says; where it is not set, on all cores.
-fn threads() -> PyResult<()> {
-    let Some(said) = std::env::var("DAPPLED_THREADS").ok().filter(|said| !said.is_empty()) else {
-        return Ok(());
-    };
-    match said.trim().parse() {
-        Ok(count) if count > 0 => _ = use_threads(count),
-        _ => {
-            let text = format!("DAPPLED_THREADS={said}: expected a number of threads");
-            return Err(PyRuntimeError::new_err(text));
-        }
-    }
-    Ok(())
 }
 
 /// Computes all that is pending and held, and waits until every rank has. Collective.

@@ -12,12 +12,13 @@ use super::class::NdArray;
 use super::commonest::number;
 use super::exclusive::quickly;
 use super::origin::{must_report_now, policy};
-use super::session::{said, session};
+use super::session::{config, session};
 use super::shapes::owned;
 use super::sites;
 
 /// From so many elements on: to put fewer together costs more than it saves. A test sets it to 1.
-static LEAST: LazyLock<usize> = LazyLock::new(|| said("DAPPLED_TOGETHER").unwrap_or(800).max(1));
+static LEAST: LazyLock<usize> =
+    LazyLock::new(|| config().as_ref().map_or(usize::MAX, |config| config.fuse_from));
 
 /// The mark of what is computed as it is asked for.
 const NOW: u32 = u32::MAX;

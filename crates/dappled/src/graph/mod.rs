@@ -172,8 +172,16 @@ pub enum GraphError {
         first: Arc<str>,
     },
     /// A view that is not all of an array has no piece or distribution of its own.
-    #[error("only a whole array has pieces and a distribution, not a part of one: copy it first")]
-    Piece,
+    #[error(
+        "this array of shape {shape:?} is a view of another array, of shape {base:?}: a view has no local \
+         piece and no distribution of its own. A copy has: `a.copy()`"
+    )]
+    Piece {
+        /// The view's shape.
+        shape: Vec<usize>,
+        /// The shape of the array that it is a view of.
+        base: Vec<usize>,
+    },
     /// A distribution that is not one of this array over these ranks.
     #[error(
         "a distribution of shape {:?} over {} processes, for an array of shape {:?} over {}",

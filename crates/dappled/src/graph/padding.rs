@@ -21,7 +21,7 @@ impl Array {
                 self.lend_updated().map(drop)
             }
             true => Ok(()),
-            false => Err(GraphError::Piece),
+            false => Err(self.is_a_view_of(&node)),
         }
     }
 

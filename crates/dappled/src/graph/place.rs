@@ -32,8 +32,13 @@ impl Array {
         match *self.view() == node.base || node.layout.is_whole() {
             true if node.layout.is_whole() => Ok(whole(self.session(), self.shape())),
             true => Ok(distribution(self.session(), &node)),
-            false => Err(GraphError::Piece),
+            false => Err(self.is_a_view_of(&node)),
         }
+    }
+
+    /// The error of a view that is asked for its piece or distribution.
+    pub(super) fn is_a_view_of(&self, node: &Node) -> GraphError {
+        GraphError::Piece { shape: self.shape().to_vec(), base: node.base.shape.to_vec() }
     }
 
     /// The same values in another distribution, which is over the same ranks: in as many rounds as
@@ -98,7 +103,7 @@ impl Array {
             return Ok(LentPiece { loan: self.lend()?, view: self.view().clone() });
         }
         if *self.view() != node.base {
-            return Err(GraphError::Piece);
+            return Err(self.is_a_view_of(&node));
         }
         if node.layout.is_whole() {
             let split = self.redistributed(&blocks())?.versions.current();

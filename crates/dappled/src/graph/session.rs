@@ -17,20 +17,17 @@ use super::node::Node;
 use super::notice::{Notice, Notices, Origin};
 use super::pending::Pending;
 use super::place::whole;
-use super::tag::{Aspect, Fingerprint, hashed};
+use super::tag::{Aspect, Fingerprint, check_all, hashed};
 use super::ways::Ways;
+use crate::config::Config;
 use crate::run::RunError;
 
 /// Pending operations are run when there are more than this: counted, never timed, so that every
 /// rank does it at the same place.
 pub(super) const HEAVIEST: usize = 128;
 
-/// Bytes that a redistribution may use on each rank beside the arrays, if nobody says: a part of
-/// what a rank has on any machine, and enough for messages at full speed.
-const BUDGET: u64 = 1 << 28;
-
 /// From which size on arrays are treated as large. Constants of a program, the same on every rank.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Arrays of fewer bytes are whole on every rank.
     pub whole_below: usize,
@@ -122,7 +119,7 @@ impl Session {
             fabric,
             limits,
             ways: Ways::default(),
-            budget: AtomicU64::new(BUDGET),
+            budget: AtomicU64::new(Config::default().budget),
             gathered: AtomicU64::new(0),
             freed,
             known: Known::default(),
@@ -142,21 +139,23 @@ impl Session {
         }
     }
 
-    /// The same, with the lowest limits and the oldest CPU variant that any rank asks for: whole
-    /// arrays are computed on every rank, and large and small told apart, in the same way.
-    /// Collective.
-    pub fn agreed(
-        fabric: Box<dyn Fabric>,
-        limits: Limits,
-        budget: Option<u64>,
-        variant: Variant,
-    ) -> Result<Self, GraphError> {
-        let budget = budget.unwrap_or(BUDGET) as usize;
-        let own = [limits.whole_below, limits.at_once, budget, variant.choose() as usize];
+    /// A program with the lowest limits and the oldest CPU variant that any rank asks for.
+    ///
+    /// Replicated arrays are computed on every rank, and large and small told apart, in the same
+    /// way. Collective.
+    pub fn agreed(fabric: Box<dyn Fabric>, config: &Config) -> Result<Self, GraphError> {
+        let Config { limits, budget, .. } = *config;
+        let variant = config.variant.unwrap_or(Variant::best()).choose();
+        let own = [limits.whole_below, limits.at_once, budget as usize, variant as usize];
         let [whole_below, at_once, budget, variant] = agree_on_lowest(&*fabric, own)?;
         Variant::ALL[variant].choose();
         let session = Self::with_limits(fabric, Limits { whole_below, at_once });
         session.set_budget(budget as u64);
+        if let Some(bytes) = config.cache {
+            session.set_cache(bytes);
+        }
+        check_all(config.check);
+        dappled_compiled::set_mode(config.compile);
         Ok(session)
     }
 
