@@ -379,3 +379,11 @@ def test_a_wrong_piece_of_one_rank_is_refused_on_all():
     with pytest.raises(np.protocol.ProtocolError, match="L17"):
         np.from_distarray(Offered(labels))
     same(np.from_distarray(Offered(3 * np.comm.rank + numpy.arange(3))).sum(), 3.0 * np.comm.size)
+
+
+@pytest.mark.ranks(2)
+@pytest.mark.parametrize("member", ["local", "distribution", "update_padding"])
+def test_a_view_says_that_it_is_one(member):
+    text = r"shape \(9,\) is a view of another array, of shape \(10,\)"
+    with pytest.raises(ValueError, match=text):
+        getattr(np.arange(10.0)[1:], member)()

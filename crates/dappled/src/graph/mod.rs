@@ -173,8 +173,9 @@ pub enum GraphError {
     },
     /// A view that is not all of an array has no piece or distribution of its own.
     #[error(
-        "this array of shape {shape:?} is a view of another array, of shape {base:?}: a view has no local \
-         piece and no distribution of its own. A copy has: `a.copy()`"
+        "this array of shape {} is a view of another array, of shape {}: a view has no local piece and no \
+         distribution of its own. A copy has: `a.copy()`",
+        tuple(.shape), tuple(.base)
     )]
     Piece {
         /// The view's shape.
