@@ -53,7 +53,7 @@ fuzz: build  ## random programs with new seeds, on one process and on 2 to 4 ran
 	$(BIN)/python tests/fuzz/run.py --seconds $$(( $(FUZZ_SECONDS) / 2 ))
 	$(BIN)/python tests/fuzz/run.py --seconds $$(( $(FUZZ_SECONDS) / 2 )) --ranks 2,3,4
 
-# Needs `rustup toolchain install nightly --component rust-src`, and gcc's libasan for Python.
+# Needs the nightly toolchain, and gcc's libasan for Python. Rust's own library is built with the sanitizer, too.
 SANITIZED := $(addprefix -p dappled,-kernels -sorting -fft -compiled -fabric) -p dappled
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # Memory and threads: what programs do most, and what comes from outside.
@@ -65,6 +65,7 @@ sanitize-address sanitize-thread: export PROPTEST_CASES := 16
 sanitize-address sanitize-thread: export RAYON_NUM_THREADS := 4
 sanitize-address sanitize-thread: export ASAN_OPTIONS := detect_leaks=0
 sanitize-address sanitize-thread: sanitize-%:
+	rustup component add --toolchain nightly rust-src
 	RUSTFLAGS=-Zsanitizer=$* cargo +nightly test --locked -Zbuild-std --profile sanitize --target $(HOST) \
 	  --target-dir target/sanitize/$* --lib --tests --no-fail-fast $(SANITIZED)
 
