@@ -14,6 +14,7 @@ import numpy
 
 from dappled._agreeing import agreed
 from dappled._array import core
+from dappled._threads import submit
 from dappled.protocol import Distribution
 
 # Below so many elements of a stack threads cost more than they save; and above so many of a matrix
@@ -46,7 +47,9 @@ def on_threads(function: Callable[..., Any], stacks: list[Any]) -> Any:
         return function(*stacks)
     bounds = [length * part // threads for part in range(threads + 1)]
     parts = [[stack[start:stop] for stack in stacks] for start, stop in itertools.pairwise(bounds)]
-    made = list(_pool(threads, os.getpid()).map(lambda part: function(*part), parts))
+    pool = _pool(threads, os.getpid())
+    running = [submit(pool, lambda part: function(*part), part) for part in parts]
+    made = [one.result() for one in running]
     if not isinstance(made[0], tuple):
         return numpy.concatenate(made)
     columns = [numpy.concatenate(column) for column in zip(*made, strict=True)]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextvars
+import functools
 import itertools
+import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy
@@ -25,10 +27,23 @@ def each(function: Callable[..., Any], parts: Sequence[Any]) -> list[Any]:
     """What a function makes of each part, one thread a part."""
     if len(parts) < 2:
         return [function(part) for part in parts]
-    with ThreadPoolExecutor(len(parts)) as pool:
+    pool = ThreadPoolExecutor(len(parts))
+    try:
         # `numpy.errstate` is a part of the context.
-        running = [pool.submit(contextvars.copy_context().run, function, part) for part in parts]
+        run = [functools.partial(contextvars.copy_context().run, function) for _ in parts]
+        running = [submit(pool, act, part) for act, part in zip(run, parts, strict=True)]
         return [one.result() for one in running]
+    finally:
+        # NumPy can't be interrupted: its threads end by themselves, and what they write is dropped.
+        pool.shutdown(wait=not isinstance(sys.exception(), KeyboardInterrupt), cancel_futures=True)
+
+
+def submit(pool: ThreadPoolExecutor, function: Callable[..., Any], part: Any) -> Future[Any]:
+    """Gives work to a pool; MemoryError where there is no memory for another of its threads."""
+    try:
+        return pool.submit(function, part)
+    except RuntimeError as error:
+        raise MemoryError(f"Unable to allocate the memory of a thread: {error}") from None
 
 
 def shares(length: int) -> list[slice]:

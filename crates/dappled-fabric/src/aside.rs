@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::FabricError;
+use crate::error::{FabricError, is_refusal};
 use crate::ledger::Ledger;
 use crate::notice::{Kind, Notice};
-use crate::trouble::{Trouble, parted};
+use crate::trouble::{Trouble, count, parted};
 use crate::wire::Wire;
 
 impl<W: Wire> Ledger<W> {
@@ -53,7 +53,8 @@ impl<W: Wire> Ledger<W> {
             Kind::Asks => {
                 let own = self.notice(Kind::Asks, "", notice.rank);
                 let both = BTreeMap::from([(own.rank, &own), (notice.rank, &notice)]);
-                if let Some(error) = parted(&both).filter(|_| self.trouble.is_none()) {
+                let error = parted(&both).or_else(|| self.given_up(&own, &notice));
+                if let Some(error) = error.filter(|_| self.trouble.is_none()) {
                     self.fail(error);
                 }
             }
@@ -65,6 +66,17 @@ impl<W: Wire> Ledger<W> {
                 }
             }
         }
+    }
+
+    /// Says that what a rank waits for never comes, as memory was refused where it is made.
+    fn given_up(&self, own: &Notice, asking: &Notice) -> Option<FabricError> {
+        let (here, there) = (count(own), count(asking));
+        let gave_up = match &self.refused {
+            Some(refused) if refused.number == there && here > there => own,
+            None if is_refusal(&asking.reason) && there > here => asking,
+            _ => return None,
+        };
+        Some(FabricError::Failed { rank: gave_up.rank, reason: gave_up.reason.clone() })
     }
 
     fn begin_trouble(&mut self, error: Option<FabricError>, reason: &str) {
@@ -101,7 +113,9 @@ impl<W: Wire> Ledger<W> {
     /// What this rank says about itself to another.
     pub fn notice(&self, kind: Kind, reason: &str, to: u64) -> Notice {
         let told = self.asides.get(&to).map_or(0, |asides| asides.told);
-        let (rank, leaving, reason) = (self.rank, self.leaving, reason.to_string());
+        let refused = self.refused.as_ref().map(|refused| &*refused.reason);
+        let reason = refused.unwrap_or(reason).to_string();
+        let (rank, leaving) = (self.rank, self.leaving);
         Notice { rank, kind, log: self.logbook.last(), leaving, reason, told }
     }
 

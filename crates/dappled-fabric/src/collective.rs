@@ -2,6 +2,8 @@
 //!
 //! Each takes a number of rounds that grows with the logarithm of the number of ranks.
 
+use dappled_base::memory;
+
 use crate::error::FabricError;
 use crate::fabric::Fabric;
 use crate::tag::Tag;
@@ -82,7 +84,7 @@ fn only(mut received: Vec<Vec<u8>>) -> Vec<u8> {
 
 /// Several byte strings as one: each behind its length.
 fn packed(parts: &[Vec<u8>]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.len() + 8).sum());
+    let mut bytes = memory::with_room(parts.iter().map(|part| part.len() + 8).sum());
     for part in parts {
         bytes.extend((part.len() as u64).to_le_bytes());
         bytes.extend(part);
@@ -94,7 +96,7 @@ fn unpacked(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk() {
         let (part, rest) = rest.split_at(u64::from_le_bytes(*length) as usize);
-        parts.push(part.to_vec());
+        parts.push(memory::copied(part));
         bytes = rest;
     }
     parts

@@ -1,5 +1,8 @@
 //! What can go wrong between ranks.
 
+use dappled_base::OutOfMemory;
+use dappled_base::memory::REFUSED;
+
 use crate::header::Stamp;
 use crate::tag::Tag;
 
@@ -71,6 +74,14 @@ pub enum FabricError {
         /// What it says about it.
         reason: String,
     },
+    /// There is no memory for a message.
+    #[error("{memory}, for a message from rank {peer}")]
+    NoMemory {
+        /// The rank that sent it.
+        peer: u64,
+        /// What was refused.
+        memory: OutOfMemory,
+    },
     /// MPI refused a call.
     #[error("{function} failed with code {code}: {text}")]
     Mpi {
@@ -129,10 +140,24 @@ impl FabricError {
         }
     }
 
+    /// Was memory refused, on this rank or on another?
+    pub fn is_memory(&self) -> bool {
+        match self {
+            Self::NoMemory { .. } => true,
+            Self::Failed { reason, .. } => is_refusal(reason),
+            _ => false,
+        }
+    }
+
     /// A rank left, and nothing more is known of it.
     pub(crate) fn left(rank: u64, waiting: u64, awaited: Tag) -> Self {
         Self::Left { rank, status: 0, last: None, waiting, awaited: awaited.into() }
     }
+}
+
+/// Does a rank say of itself that memory was refused?
+pub(crate) fn is_refusal(reason: &str) -> bool {
+    reason.contains(REFUSED)
 }
 
 fn said(status: i32) -> String {

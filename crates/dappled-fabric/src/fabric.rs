@@ -53,12 +53,21 @@ pub trait Fabric: Send + Sync {
     /// by the next message, or when they leave.
     fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag;
 
+    /// Memory was refused in the last operation, which this rank leaves unfinished. Ranks that wait for
+    /// it, or part because of it, are told this reason.
+    fn refused(&self, _reason: String) {}
+
     /// What this rank has sent so far.
     fn stats(&self) -> Stats;
 
     /// Which of the ranks on this machine this is, from 0.
     fn node_rank(&self) -> u64 {
         self.rank()
+    }
+
+    /// How many ranks are on this machine.
+    fn node_size(&self) -> u64 {
+        self.size()
     }
 
     /// The last message: tells the other ranks that nothing more will come, and with which exit

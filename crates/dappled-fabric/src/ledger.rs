@@ -31,6 +31,8 @@ pub(crate) struct Ledger<W> {
     pub farewells: BTreeMap<u64, Notice>,
     /// Notices to and from each peer.
     pub asides: BTreeMap<u64, Asides>,
+    /// That memory was refused in an operation, which this rank has left unfinished.
+    pub refused: Option<Refused>,
     /// The first error, after which there is nothing but this error.
     pub failed: Option<FabricError>,
     to_self: VecDeque<Message>,
@@ -39,6 +41,14 @@ pub(crate) struct Ledger<W> {
     awaited: BTreeMap<u64, VecDeque<Awaited>>,
     posts: BTreeMap<u64, Post>,
     next_post: u64,
+}
+
+/// An operation in which memory was refused.
+pub(crate) struct Refused {
+    /// Its number.
+    pub number: u64,
+    /// What was refused, for people.
+    pub reason: String,
 }
 
 /// How often two ranks have spoken aside.
@@ -62,6 +72,8 @@ struct Awaited {
 }
 
 struct Post {
+    /// The number of its operation.
+    number: u64,
     sends: Vec<(u64, Ticket)>,
     received: Vec<Option<Vec<u8>>>,
 }
@@ -79,6 +91,7 @@ impl<W: Wire> Ledger<W> {
             trouble: None,
             farewells: BTreeMap::new(),
             asides: BTreeMap::new(),
+            refused: None,
             failed: None,
             to_self: VecDeque::new(),
             counts: BTreeMap::new(),
@@ -108,7 +121,7 @@ impl<W: Wire> Ledger<W> {
         match sent.collect::<Result<Vec<_>, _>>() {
             Ok(sent) => {
                 let sends = sent.into_iter().flatten().collect();
-                self.posts.insert(post, Post { sends, received });
+                self.posts.insert(post, Post { number: tag.number, sends, received });
             }
             Err(error) => self.fail(error),
         }
@@ -117,11 +130,13 @@ impl<W: Wire> Ledger<W> {
 
     /// The received bytes of a post, once they are all here and its sends are done.
     pub fn take(&mut self, post: u64) -> Result<Option<Vec<Vec<u8>>>, FabricError> {
-        Ok(self
-            .is_done(post)?
-            .then(|| self.posts.remove(&post))
-            .flatten()
-            .map(|done| done.received.into_iter().flatten().collect()))
+        if !self.is_done(post)? {
+            return Ok(None);
+        }
+        let Some(done) = self.posts.remove(&post) else { return Ok(None) };
+        // A message of a later operation has come: its sender has done the same as this rank.
+        self.refused.take_if(|refused| refused.number < done.number && !done.received.is_empty());
+        Ok(Some(done.received.into_iter().flatten().collect()))
     }
 
     /// Moves messages on; are all messages of the post here, and its sends done?
@@ -130,7 +145,7 @@ impl<W: Wire> Ledger<W> {
         if self.trouble.is_some() {
             return Ok(false);
         }
-        let Some(Post { sends, received }) = self.posts.get(&post) else { return Ok(true) };
+        let Some(Post { sends, received, .. }) = self.posts.get(&post) else { return Ok(true) };
         Ok(received.iter().all(Option::is_some)
             && sends.iter().all(|&(_, ticket)| self.wire.is_sent(ticket)))
     }
@@ -177,6 +192,8 @@ impl<W: Wire> Ledger<W> {
         tag: Tag,
         payload: Payload,
     ) -> Result<Option<(u64, Ticket)>, FabricError> {
+        // Copied first, where it is: nothing is counted if there is no memory.
+        let payload = if peer == self.rank { payload.into_vec().into() } else { payload };
         let count = &mut self.counts.entry(peer).or_default().sent;
         *count += 1;
         let stamp = Stamp { sequence: *count, tag };

@@ -1,6 +1,10 @@
 //! Memory that messages have used before: fresh pages cost more than the bytes that go through them.
 
+use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
+
+use dappled_base::OutOfMemory;
+use dappled_base::memory::{resize, zeros};
 
 static KEPT: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
@@ -18,14 +22,22 @@ pub fn memory(length: usize) -> Vec<u8> {
     match kept.iter().rposition(fits) {
         Some(at) if length >= WORTH => {
             let mut bytes = kept.remove(at);
-            bytes.resize(length, 0);
+            resize(&mut bytes, length, 0);
             bytes
         }
         _ => {
             drop(kept);
-            vec![0; length]
+            zeros(length)
         }
     }
+}
+
+/// The same, or an error where there is none.
+pub(crate) fn try_memory(length: usize) -> Result<Vec<u8>, OutOfMemory> {
+    catch_unwind(|| memory(length)).map_err(|refused| match refused.downcast() {
+        Ok(refused) => *refused,
+        Err(panic) => resume_unwind(panic),
+    })
 }
 
 /// The same, empty, to be filled.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dappled_base::memory::copied;
+
 /// Bytes to be sent: a vector of their own, or memory that stays as it is until they are sent, so that
 /// nothing is copied where the fabric can read it there.
 ///
@@ -23,7 +25,7 @@ impl Payload {
     pub fn into_vec(self) -> Vec<u8> {
         match self {
             Self::Own(bytes) => bytes,
-            Self::Kept(keeper) => (*keeper).as_ref().to_vec(),
+            Self::Kept(keeper) => copied((*keeper).as_ref()),
         }
     }
 }

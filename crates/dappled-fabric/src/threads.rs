@@ -115,6 +115,10 @@ impl Fabric for Threads {
         self.wired.note(hash, aspects, place)
     }
 
+    fn refused(&self, reason: String) {
+        self.wired.refused(reason);
+    }
+
     fn stats(&self) -> Stats {
         self.wired.stats()
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::error::FabricError;
+use crate::error::{FabricError, is_refusal};
 use crate::logbook::first_difference;
 use crate::notice::Notice;
 use crate::tag::Tag;
@@ -39,7 +39,11 @@ impl Trouble {
             self.heard.iter().map(|(rank, notice)| (*rank, notice)).collect();
         all.insert(own.rank, own);
         let told = self.heard.values().find(|notice| !notice.reason.is_empty());
-        parted(&all)
+        // Ranks that part after memory was refused do so because of that.
+        let refused = all.values().find(|notice| is_refusal(&notice.reason));
+        refused
+            .map(|notice| failed(notice))
+            .or_else(|| parted(&all))
             .or_else(|| self.error.clone())
             .or_else(|| told.map(failed))
             .unwrap_or_else(|| failed(own))
@@ -71,6 +75,7 @@ pub(crate) fn parted(all: &BTreeMap<u64, &Notice>) -> Option<FabricError> {
     })
 }
 
-fn count(notice: &Notice) -> u64 {
+/// The number of a rank's last operation.
+pub(crate) fn count(notice: &Notice) -> u64 {
     notice.log.last().map_or(0, |tag| tag.number)
 }

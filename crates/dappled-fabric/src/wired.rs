@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dappled_base::interrupt;
+
 use crate::error::FabricError;
 use crate::fabric::{Pending, Receives, Sends, Waiting};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Refused};
 use crate::notice::Kind;
 use crate::patience::{Patience, is_crowded};
 use crate::settings::{Report, Settings};
@@ -53,6 +55,12 @@ impl<W: Wire> Wired<W> {
 
     pub fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag {
         self.shared.ledger().note(hash, aspects, place)
+    }
+
+    pub fn refused(&self, reason: String) {
+        let mut ledger = self.shared.ledger();
+        let number = ledger.logbook.last().last().map_or(0, |tag| tag.number);
+        ledger.refused = Some(Refused { number, reason });
     }
 
     pub fn stats(&self) -> Stats {
@@ -107,6 +115,9 @@ impl<W: Wire> Waiting for Posted<W> {
             }
             let moving = self.look_around(&mut ledger, &mut patience);
             drop(ledger);
+            if patience.is_idle() {
+                interrupt::poll();
+            }
             patience.pause(moving);
         }
     }

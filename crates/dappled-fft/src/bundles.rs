@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dappled_base::interrupt;
 use rayon::prelude::*;
 
 use crate::disjoint::Disjoint;
@@ -71,6 +72,7 @@ pub fn bundles<K: Kernel>(
     let width = (BUNDLE / bytes.max(1)).clamp(fewest, MOST).min(walk.lines.max(1));
     let number = walk.groups * walk.lines.div_ceil(width);
     let work = |room: &mut Room<K>, number| {
+        interrupt::check();
         let bundle = walk.bundle(number, width);
         gather(&walk, &bundle, &read, kernel, room);
         for line in 0..bundle.count {

@@ -3,6 +3,7 @@
 use std::ops::Mul;
 use std::sync::Arc;
 
+use dappled_base::memory::filled;
 use num_complex::Complex;
 use realfft::{ComplexToReal, RealToComplex};
 use rustfft::Fft;
@@ -62,9 +63,9 @@ impl<K: Kernel> Room<K> {
     pub fn new(kernel: &K, width: usize) -> Self {
         let made = if kernel.is_in_place() { 0 } else { width * kernel.apart_out() };
         Self {
-            input: vec![K::In::default(); width * kernel.apart_in()],
-            output: vec![K::Out::default(); made],
-            scratch: vec![Complex::default(); kernel.scratch()],
+            input: filled(K::In::default(), width * kernel.apart_in()),
+            output: filled(K::Out::default(), made),
+            scratch: filled(Complex::default(), kernel.scratch()),
         }
     }
 }

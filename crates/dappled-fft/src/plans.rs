@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytemuck::Pod;
+use dappled_base::memory::expect_room;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftNum, FftPlanner};
 
@@ -11,6 +12,10 @@ use crate::Direction;
 /// Plans that are kept: those of a transform over several axes both ways, and of a few others. Each
 /// has tables as long as its lines.
 const KEPT: usize = 24;
+
+/// Bytes for each element of a line that a plan needs at most: tables for twice the length, rounded up
+/// to a power of two, where the length is prime. Its maker does not ask whether it gets them.
+const NEEDED: usize = 128;
 
 /// The real numbers that have transforms.
 pub trait Float: FftNum + Pod + Default {
@@ -91,7 +96,11 @@ impl<P: ?Sized> Kept<P> {
     fn plan(&self, length: usize, make: impl FnOnce() -> Arc<P>) -> Arc<P> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = kept.iter().position(|(key, _)| *key == length);
-        let plan = found.map_or_else(make, |at| kept.remove(at).1);
+        let made = || {
+            expect_room(length.saturating_mul(NEEDED));
+            make()
+        };
+        let plan = found.map_or_else(made, |at| kept.remove(at).1);
         if kept.len() == KEPT {
             kept.remove(0);
         }

@@ -2,6 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
+use dappled_base::memory::collected;
 use num_complex::Complex;
 
 use crate::Direction;
@@ -18,8 +19,8 @@ impl<T: Float> Twiddles<T> {
     pub fn new(n: usize, direction: Direction) -> Self {
         let bits = n.ilog2().div_ceil(2);
         let root = |m| root(m, n, direction);
-        let fine = (0..1 << bits).map(root).collect();
-        Self { bits, fine, coarse: (0..=n >> bits).map(|m| root(m << bits)).collect() }
+        let fine = collected((0..1 << bits).map(root));
+        Self { bits, fine, coarse: collected((0..=n >> bits).map(|m| root(m << bits))) }
     }
 
     /// That of an m below n.

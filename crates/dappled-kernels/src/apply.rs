@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use dappled_base::memory;
+
 use crate::crew::Crew;
 use crate::dtype::Kind;
 use crate::kernels::{Ready, status};
@@ -91,7 +93,7 @@ pub fn in_parts(
     }
     let count = rayon::current_num_threads().min(len / WORTH);
     let (part, item) = (len.div_ceil(count).next_multiple_of(64), out.len() / len);
-    let parts = (0..len).step_by(part).zip(out.chunks_mut(part * item)).collect();
+    let parts = memory::collected((0..len).step_by(part).zip(out.chunks_mut(part * item)));
     let done =
         share(parts, |(start, out): (usize, &mut [u8])| work(start..start + out.len() / item, out));
     done.into_iter().try_fold(Flags::NONE, |all, flags| Ok(all | flags?))

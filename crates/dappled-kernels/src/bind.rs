@@ -101,6 +101,8 @@ pub(crate) struct Bound<'a> {
     chosen: Option<&'a Chosen>,
     /// What writes an input while it is read.
     pub ahead: Option<&'a Ahead<'a>>,
+    /// Is no input written? Then a run that is interrupted can be done again.
+    pub may_end: bool,
     /// How the run is done, found out when it starts.
     plan: OnceLock<Option<Arc<Plan>>>,
     _reading: Vec<Reading<'a>>,
@@ -156,7 +158,8 @@ impl<'a> Bound<'a> {
         check_fit(program, inputs, &[])?;
         let others: Few<Operand<'a>> =
             inputs.iter().filter(|input| !input.buffer.is_same(written)).copied().collect();
-        let bound = Self { ahead: Some(ahead), ..Self::unclaimed(inputs, &[], order)? };
+        let bound =
+            Self { ahead: Some(ahead), may_end: false, ..Self::unclaimed(inputs, &[], order)? };
         bound.claiming(&others, &[])
     }
 
@@ -195,6 +198,8 @@ impl<'a> Bound<'a> {
             Order::Axes(axes) => Space::along_axes(&views, axes),
         };
         let shared = outputs.iter().map(|output| inputs.iter().any(|input| input.is_same(output)));
+        let is_apart =
+            |output: &Operand<'_>| inputs.iter().all(|input| !input.buffer.is_same(output.buffer));
         Ok(Self {
             bases: inputs.iter().chain(outputs).map(|operand| operand.buffer.as_ptr()).collect(),
             inputs: inputs.len(),
@@ -202,6 +207,7 @@ impl<'a> Bound<'a> {
             shared: shared.collect(),
             chosen: None,
             ahead: None,
+            may_end: outputs.iter().all(is_apart),
             plan: OnceLock::new(),
             _reading: Vec::new(),
             _writing: Vec::new(),

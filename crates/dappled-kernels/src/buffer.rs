@@ -3,11 +3,12 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ops::{Deref, DerefMut, Range};
-use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+
+use dappled_base::{OutOfMemory, memory};
 
 use crate::element::{Element, bytes_of, typed};
 use crate::foreign::Claim;
@@ -43,14 +44,6 @@ const WRITING: isize = -1;
 #[derive(Clone, Debug)]
 pub struct Buffer(Arc<Memory>);
 
-/// There was no memory for so many bytes: what a panic carries, so that whoever asked for an array
-/// can catch it and the program may go on. No message is printed on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfMemory {
-    /// How many.
-    pub bytes: usize,
-}
-
 #[derive(Debug)]
 struct Memory {
     start: NonNull<u8>,
@@ -78,20 +71,24 @@ impl Buffer {
     /// So many zero bytes. Large memory comes as untouched pages: the zeros cost nothing. Unwinds
     /// with [`OutOfMemory`] where there is none.
     pub fn zeroed(len: usize) -> Self {
+        Self::try_zeroed(len).unwrap_or_else(|none| none.unwind())
+    }
+
+    /// So many zero bytes, or an error where there is no memory for them.
+    pub fn try_zeroed(len: usize) -> Result<Self, OutOfMemory> {
         // Asked for with a plain alignment and aligned by hand: the system's allocator writes
         // zeros itself, touching every page, as soon as a larger alignment is wanted.
-        let none = || -> ! { resume_unwind(Box::new(OutOfMemory { bytes: len })) };
         let (align, room) = placed(len);
         let layout = Layout::from_size_align(room.saturating_add(align), 16);
-        let Ok(layout) = layout else { none() };
+        let Ok(layout) = layout else { return Err(OutOfMemory::of(len)) };
         // SAFETY: the layout is not empty.
         let allocation = NonNull::new(unsafe { alloc_zeroed(layout) });
-        let allocation = allocation.unwrap_or_else(|| none());
+        let Some(allocation) = allocation else { return Err(OutOfMemory::of(len)) };
         let pad = allocation.as_ptr().align_offset(align);
         // SAFETY: pad < align, so `pad + room` is inside the allocation.
         let start = unsafe { allocation.add(pad) };
         ask_for_huge_pages(start, room);
-        Self::over(start, len, Owner::Ours { allocation, layout })
+        Ok(Self::over(start, len, Owner::Ours { allocation, layout }))
     }
 
     /// A copy of these elements.
@@ -228,7 +225,7 @@ impl Buffer {
 
     /// A copy of all of it as elements. Panics while it is being written.
     pub fn to_vec<T: Element>(&self) -> Vec<T> {
-        typed(&self.read().expect("nobody writes it")).to_vec()
+        memory::copied(typed(&self.read().expect("nobody writes it")))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
 use crate::bind::{Bound, Operand, Order};
@@ -64,17 +65,18 @@ impl Chosen {
         let bound = Bound::new(&mask.program, inputs, &[], Order::C)?;
         let length = bound.space().len();
         let mut words = SPARE.take();
-        words.resize(length.div_ceil(64), 0);
-        let mut starts = vec![0; length.div_ceil(BLOCK) + 1];
+        memory::resize(&mut words, length.div_ceil(64), 0);
+        let mut starts: Vec<usize> = memory::zeros(length.div_ceil(BLOCK) + 1);
         let parts = words.chunks_mut(WORDS * SHARE).zip(starts[1..].chunks_mut(SHARE));
         let mask = Mask::new(mask, &bound);
-        let raised = share(parts.enumerate().collect(), |(share, (words, counts)): Part<'_>| {
-            let raised = mask.write(share * SHARE * BLOCK, length, words);
-            for (words, count) in words.chunks(WORDS).zip(counts) {
-                *count = words.iter().map(|word| word.count_ones() as usize).sum();
-            }
-            raised
-        });
+        let raised =
+            share(memory::collected(parts.enumerate()), |(share, (words, counts)): Part<'_>| {
+                let raised = mask.write(share * SHARE * BLOCK, length, words);
+                for (words, count) in words.chunks(WORDS).zip(counts) {
+                    *count = words.iter().map(|word| word.count_ones() as usize).sum();
+                }
+                raised
+            });
         let raised = raised.into_iter().fold(Raised::default(), Raised::join);
         let mut total = 0;
         for start in &mut starts {
@@ -142,7 +144,7 @@ impl Chosen {
             let (_, Folded { steps, .. }) = Machine::with(code, &bound, Flags::NONE, work);
             steps
         });
-        Ok(raised.reduce(Raised::default, Raised::join))
+        Ok(interrupt::pooled(self.length, || raised.reduce(Raised::default, Raised::join)))
     }
 }
 

@@ -10,6 +10,8 @@ use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dappled_base::interrupt;
+
 /// So long they wait awake; others that want the core get it meanwhile.
 const AWAKE: Duration = Duration::from_micros(100);
 
@@ -167,6 +169,7 @@ impl Posted<'_> {
             std::hint::spin_loop();
             looks += 1;
             if looks % LOOKS == 0 {
+                interrupt::look();
                 thread::yield_now();
             }
         }

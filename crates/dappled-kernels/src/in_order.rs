@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use dappled_base::memory;
 use smallvec::SmallVec;
 
 use crate::bind::Operand;
@@ -111,7 +112,7 @@ impl Interpreter {
         if count == 1 || (!len.is_multiple_of(part) && len % part < GRAIN) {
             return self.run_part(stage, inputs, out, 0);
         }
-        let parts = (0..len).step_by(part).zip(out.chunks_mut(part * size)).collect();
+        let parts = memory::collected((0..len).step_by(part).zip(out.chunks_mut(part * size)));
         let run = |(start, out): (usize, &mut [u8])| self.run_part(stage, inputs, out, start);
         share(parts, run).into_iter().all(|quiet| quiet)
     }
@@ -143,7 +144,7 @@ impl Interpreter {
             return self.run_each(inputs, out, len);
         }
         let (size, part) = (self.outputs[0].itemsize, len.div_ceil(count).next_multiple_of(GRAIN));
-        let parts = (0..len).step_by(part).zip(out.chunks_mut(part * size)).collect();
+        let parts = memory::collected((0..len).step_by(part).zip(out.chunks_mut(part * size)));
         let run = |(start, out): (usize, &mut [u8])| {
             let len = out.len() / size;
             self.run_each(&self.part_of(inputs, start, len), out, len)

@@ -94,9 +94,10 @@ mod view;
 
 pub use apply::{apply, apply_number, in_parts};
 pub use bind::Operand;
-pub use buffer::{Buffer, Kept, OutOfMemory};
+pub use buffer::{Buffer, Kept};
 pub use chosen::Chosen;
 pub use copy::copy_elements;
+pub use dappled_base::OutOfMemory;
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
 pub use error::Error;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
 use crate::bind::{Bound, Operand, Order};
@@ -60,7 +61,7 @@ pub fn scan(
         let bound = Bound::new(&code.program, inputs, &[], Order::Axes(&axes))?;
         let len = shape[axis];
         let scan = Scan { code, bound: &bound, folder, len, inner, before };
-        Ok(scan.share(0, results))
+        Ok(interrupt::pooled(out.len(), || scan.share(0, results)))
     })
 }
 
@@ -117,7 +118,7 @@ impl<'a> Scan<'a> {
         for row in results.chunks_exact_mut(self.bytes(self.inner)) {
             for (at, part) in row.chunks_mut(self.bytes(width)).enumerate() {
                 if strips.len() == at {
-                    strips.push(Vec::with_capacity(self.len));
+                    strips.push(memory::with_room(self.len));
                 }
                 strips[at].push(part);
             }

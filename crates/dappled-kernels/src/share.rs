@@ -6,6 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use dappled_base::{interrupt, memory};
+
 use crate::crew::Crew;
 use crate::pool;
 
@@ -15,10 +17,10 @@ pub(crate) fn share<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Syn
     let count = parts.len();
     let others = (rayon::current_num_threads() - 1).min(count.saturating_sub(1));
     if others == 0 || pool::is_alone() {
-        return parts.into_iter().map(work).collect();
+        return memory::collected(parts.into_iter().map(work));
     }
-    let waiting = Mutex::new(parts.into_iter().enumerate().collect::<VecDeque<(usize, P)>>());
-    let done = Mutex::new(Vec::with_capacity(count));
+    let waiting = Mutex::new(VecDeque::from(memory::collected(parts.into_iter().enumerate())));
+    let done = Mutex::new(memory::with_room(count));
     let first = || locked(&waiting).pop_front();
     let last = || locked(&waiting).pop_back();
     let run = |(at, part): (usize, P)| {
@@ -26,7 +28,12 @@ pub(crate) fn share<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Syn
         locked(&done).push((at, result));
     };
     let theirs = || std::iter::from_fn(last).for_each(run);
-    let own = || std::iter::from_fn(first).for_each(run);
+    let own = || {
+        std::iter::from_fn(first).for_each(|part| {
+            interrupt::look();
+            run(part);
+        });
+    };
     // In a pool, that of a process that was forked or of a caller, there is no crew, or it is busy.
     let alone = rayon::current_thread_index().is_none();
     if !alone || Crew::own().with(others, &theirs, own).is_none() {
@@ -37,7 +44,7 @@ pub(crate) fn share<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Syn
     }
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|&(at, _)| at);
-    done.into_iter().map(|(_, result)| result).collect()
+    memory::collected(done.into_iter().map(|(_, result)| result))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

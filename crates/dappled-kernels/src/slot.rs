@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::slice;
 
+use dappled_base::memory;
+
 /// How many a thread keeps, and how long each may be: blocks of rows are not kept.
 const KEPT: usize = 32;
 const LONGEST: usize = 1 << 14;
@@ -29,7 +31,7 @@ impl Slot {
 
     pub fn bytes_mut(&mut self, len: usize) -> &mut [u8] {
         if self.0.len() * 64 < len {
-            self.0.resize(len.div_ceil(64), Line([0; 64]));
+            memory::resize(&mut self.0, len.div_ceil(64), Line([0; 64]));
         }
         // SAFETY: at least as many initialised bytes; the borrow is exclusive.
         unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }

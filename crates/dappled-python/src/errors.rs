@@ -8,7 +8,7 @@ use dappled_protocol as protocol;
 use dappled_protocol::exchange::{ExchangeError, LabelsError};
 use dappled_protocol::slice::KeyError;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::array::begun;
@@ -108,6 +108,9 @@ impl Raise for GraphError {
 /// What all ranks know is printed by those that it is about.
 impl Raise for FabricError {
     fn raise(self) -> PyErr {
+        if self.is_memory() {
+            return PyMemoryError::new_err(self.to_string());
+        }
         let error = PyRuntimeError::new_err(explained(&self));
         let rank = begun().map(|session| session.fabric().rank());
         let speaks = |speakers: &[u64]| rank.is_none_or(|rank| speakers.contains(&rank));

@@ -1,5 +1,6 @@
 //! What numbers ask of the parts that have their rows, and what comes of it put in the order of the numbers.
 
+use dappled_base::memory;
 use rayon::prelude::*;
 
 use crate::ahead;
@@ -44,9 +45,9 @@ pub fn ask_all(numbers: &[i64], starts: &[u64]) -> Result<Vec<Asked>, Wrong> {
 }
 
 /// All places that a part is asked for, appended to this memory.
-pub fn column(asked: &[Asked], part: usize, mut memory: Vec<u8>) -> Vec<u8> {
-    asked.iter().for_each(|asked| memory.extend_from_slice(&asked.columns[part]));
-    memory
+pub fn column(asked: &[Asked], part: usize, mut room: Vec<u8>) -> Vec<u8> {
+    asked.iter().for_each(|asked| memory::append(&mut room, &asked.columns[part]));
+    room
 }
 
 /// Writes the rows that are asked of a part that is at hand.
@@ -103,11 +104,11 @@ impl Asked {
         // A little more than if all are asked for as many.
         let room = numbers.len() / parts * place_bytes;
         let mut columns: Vec<Vec<u8>> =
-            (0..parts).map(|_| Vec::with_capacity(room + room / 8)).collect();
-        let mut chosen = Vec::with_capacity(numbers.len());
-        let mut ends = Vec::with_capacity(numbers.len().div_ceil(NEAR) * parts);
+            (0..parts).map(|_| memory::with_room(room + room / 8)).collect();
+        let mut chosen = memory::with_room(numbers.len());
+        let mut ends = memory::with_room(numbers.len().div_ceil(NEAR) * parts);
         ask(numbers, starts, 0..parts, &mut columns, |_, first, found| {
-            chosen.extend_from_slice(found);
+            memory::append(&mut chosen, found);
             ends.push((chosen.len() - first) as u16);
         })?;
         Ok(Self { numbers: numbers.len(), columns, chosen, ends, place_bytes })

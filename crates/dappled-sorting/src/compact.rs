@@ -1,5 +1,6 @@
 //! Where a mask is true, in order.
 
+use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
 use crate::CHUNK;
@@ -65,12 +66,15 @@ fn write_all(first: i64, places: [u8; STEP], out: &mut [i64]) {
 fn each<T: Send>(mask: &[bool], out: &mut [T], act: impl Fn(usize, &[bool], &mut [T]) + Sync) {
     let counts: Vec<usize> = mask.par_chunks(CHUNK).map(count_in).collect();
     let mut rest = out;
-    let mut parts = Vec::with_capacity(counts.len());
+    let mut parts = memory::with_room(counts.len());
     for count in counts {
         let (part, after) = rest.split_at_mut(count);
         parts.push(part);
         rest = after;
     }
     let parts = mask.par_chunks(CHUNK).zip(parts).enumerate();
-    parts.for_each(|(chunk, (mask, out))| act(chunk * CHUNK, mask, out));
+    parts.for_each(|(chunk, (mask, out))| {
+        interrupt::check();
+        act(chunk * CHUNK, mask, out);
+    });
 }

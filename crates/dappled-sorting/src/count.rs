@@ -1,5 +1,6 @@
 //! How often each number occurs.
 
+use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
 use crate::CHUNK;
@@ -24,7 +25,7 @@ pub fn count(values: &[i64], first: i64, length: usize) -> Vec<i64> {
     let size = values.len().div_ceil(threads.max(1)).max(1);
     let counted: Vec<Vec<u32>> =
         values.par_chunks(size).map(|values| part(values, first, length)).collect();
-    let mut total = vec![0_i64; length];
+    let mut total: Vec<i64> = memory::zeros(length);
     total.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, total)| {
         for counts in &counted {
             let counts = counts[chunk * CHUNK..].iter().zip(total.iter_mut());
@@ -35,10 +36,13 @@ pub fn count(values: &[i64], first: i64, length: usize) -> Vec<i64> {
 }
 
 fn part(values: &[i64], first: i64, length: usize) -> Vec<u32> {
-    let mut counts = vec![0_u32; length];
-    for &value in values {
-        let count = &mut counts[value.wrapping_sub(first) as usize];
-        *count = count.wrapping_add(1);
+    let mut counts: Vec<u32> = memory::zeros(length);
+    for values in values.chunks(CHUNK) {
+        interrupt::check();
+        for &value in values {
+            let count = &mut counts[value.wrapping_sub(first) as usize];
+            *count = count.wrapping_add(1);
+        }
     }
     counts
 }

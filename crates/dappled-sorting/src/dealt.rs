@@ -1,6 +1,8 @@
 //! A few rows in the order of the many parts that they are in: what each costs does not depend on how
 //! many parts there are.
 
+use dappled_base::memory;
+
 use crate::near::NEAR;
 
 /// Which of a few rows are in which part.
@@ -55,7 +57,7 @@ impl Dealt {
     ) {
         for &at in self.at(part) {
             let place = rows[usize::from(at)] - start;
-            column.extend_from_slice(&place.to_le_bytes()[..bytes]);
+            memory::append(column, &place.to_le_bytes()[..bytes]);
         }
     }
 }

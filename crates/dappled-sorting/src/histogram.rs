@@ -1,5 +1,6 @@
 //! How many values fall into each of equally wide bins.
 
+use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
 use crate::CHUNK;
@@ -51,7 +52,7 @@ pub fn histogram(values: &[f64], edges: &[f64]) -> Vec<i64> {
     let bins = edges.len() - 1;
     let size = values.len().div_ceil(rayon::current_num_threads()).max(CHUNK);
     let counted = values.par_chunks(size).map(|values| part(values, &Bins::new(edges)));
-    counted.reduce_with(added).unwrap_or_else(|| vec![0; bins])
+    counted.reduce_with(added).unwrap_or_else(|| memory::zeros(bins))
 }
 
 fn added(mut total: Vec<i64>, counts: Vec<i64>) -> Vec<i64> {
@@ -61,10 +62,13 @@ fn added(mut total: Vec<i64>, counts: Vec<i64>) -> Vec<i64> {
 
 fn part(values: &[f64], bins: &Bins<'_>) -> Vec<i64> {
     // One more than there are bins, for what is outside.
-    let mut counts = vec![[0_i64; LANES]; bins.count + 1];
+    let mut counts: Vec<[i64; LANES]> = memory::zeros(bins.count + 1);
     let (blocks, rest) = values.as_chunks::<BLOCK>();
     let mut found = [0; BLOCK];
-    for block in blocks {
+    for (number, block) in blocks.iter().enumerate() {
+        if number % CHUNK == 0 {
+            interrupt::check();
+        }
         if !bins.are_plain(block, &mut found) {
             found = block.map(|value| bins.of(value) as u32);
         }
@@ -78,7 +82,7 @@ fn part(values: &[f64], bins: &Bins<'_>) -> Vec<i64> {
     for &value in rest {
         counts[bins.of(value)][0] += 1;
     }
-    counts[..bins.count].iter().map(|lanes| lanes.iter().sum()).collect()
+    memory::collected(counts[..bins.count].iter().map(|lanes| lanes.iter().sum()))
 }
 
 /// Values whose bins are computed together, without looking at the edges.

@@ -1,5 +1,7 @@
 //! Two sorted slices into one.
 
+use dappled_base::interrupt;
+
 use crate::CHUNK;
 use crate::order::Key;
 
@@ -25,6 +27,7 @@ fn numbers<T: Key>(values: &[T]) -> (&[T], &[T]) {
 }
 
 fn merge_numbers<T: Key>(a: &[T], b: &[T], out: &mut [T]) {
+    interrupt::check();
     if out.len() <= CHUNK {
         return in_turn(a, b, out);
     }

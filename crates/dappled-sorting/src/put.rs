@@ -1,5 +1,6 @@
 //! Elements written at places: where a place is named more than once, the last one stays.
 
+use dappled_base::memory;
 use rayon::prelude::*;
 
 use crate::marks::{Parts, WORD};
@@ -100,7 +101,7 @@ impl<'a, T: Copy> Words<'a, T> {
 
 /// The parts of all indices; so these are read by all threads together, and then by each only its own.
 fn marked(parts: &Parts, at: &[i64]) -> Result<Vec<u64>, OutOfRange> {
-    let mut marks = vec![0; at.len().div_ceil(WORD) * parts.count];
+    let mut marks = memory::zeros(at.len().div_ceil(WORD) * parts.count);
     let chunks = at.par_chunks(CHUNK).zip(marks.par_chunks_mut(CHUNK / WORD * parts.count));
     let wrong = chunks.enumerate().filter_map(|(chunk, (at, marks))| {
         let right = parts.mark(at, marks);

@@ -1,6 +1,8 @@
 //! Keys in order by a few leading digits, from the last of these to the first; what has the same ones is
 //! compared.
 
+use dappled_base::interrupt;
+
 /// A key that begins with a number.
 pub(crate) trait Digits: Copy + Ord + Send + Sync {
     const LEAST: Self;
@@ -54,6 +56,7 @@ fn by_digits<'a, K: Digits, const DIGITS: usize>(
     let window = Window::over(keys, DIGITS as u32);
     let (mut from, mut to) = (keys, beside);
     for (digit, mut counts) in window.counts::<K, DIGITS>(from).into_iter().enumerate() {
+        interrupt::check();
         if !counts.contains(&from.len()) {
             deal(from, to, &mut counts, |key| window.digit(key, digit));
             (from, to) = (to, from);

@@ -1,5 +1,6 @@
 //! In which order elements are sorted.
 
+use dappled_base::interrupt;
 use rayon::prelude::*;
 
 use crate::CHUNK;
@@ -93,6 +94,7 @@ impl<T: Key, K: Digits, F: Fn(u64, u64) -> K + Sync> Keys<'_, T, F> {
         }
         ranges.into_par_iter().for_each(|(inner, keys, beside, order)| {
             self.pick(inner, keys);
+            interrupt::check();
             let sorted = radix::sort(keys, beside);
             for (order, &key) in order.iter_mut().zip(&*sorted) {
                 *order = number(key);
@@ -153,6 +155,9 @@ impl<T: Key, K: Digits, F: Fn(u64, u64) -> K + Sync> Keys<'_, T, F> {
                 continue;
             }
             for start in (0..part.values.len()).step_by(NEAR) {
+                if start % CHUNK == 0 {
+                    interrupt::check();
+                }
                 let mut count = 0_usize;
                 for at in start..part.values.len().min(start + NEAR) {
                     let key = self.at(part, at);

@@ -4,6 +4,7 @@
 //! A part is asked by the places in it, as little-endian bytes: four of them where it has no more rows
 //! than those can say ([`place_bytes`]). Which answer belongs where is in [`crate::asked`].
 
+use dappled_base::memory;
 use rayon::prelude::*;
 
 use crate::dealt::Dealt;
@@ -50,7 +51,7 @@ pub fn ask(
         if few {
             for part in parts.clone() {
                 chosen.choose(near, starts[part], starts[part + 1]);
-                columns[part].extend_from_slice(chosen.places());
+                memory::append(&mut columns[part], chosen.places());
                 give(part, first, chosen.at());
             }
         } else {
@@ -81,7 +82,7 @@ pub fn append_rows(column: &mut Vec<u8>, rows: Rows<'_>, first: usize, chosen: &
 
 fn append_known<const W: usize>(column: &mut Vec<u8>, rows: Rows<'_>, first: usize, chosen: &[u8]) {
     let width = known::<W>(rows.width);
-    column.reserve(chosen.len() * width);
+    memory::reserve(column, chosen.len() * width);
     for &at in chosen {
         let from = first.wrapping_add(at.into()).wrapping_mul(width);
         column.extend_from_slice(&rows.bytes[from..][..width]);

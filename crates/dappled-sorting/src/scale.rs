@@ -1,11 +1,16 @@
 //! Values by ranges of about as many each, found by arithmetic alone: equal steps of a line.
 
+use dappled_base::interrupt;
+
 use crate::exact::{Exact, along_bits};
 use crate::near::NEAR;
 
 /// Values of which a scale is made, and how many of them at either end do not count.
 const SAMPLES: usize = 4096;
 const ENDS: usize = 4;
+
+/// Chunks of values between two looks whether the work should end.
+const LOOK: usize = 4096;
 
 /// Added to a number that is not too large, it leaves the nearest whole number in the lowest bits.
 const WHOLE: f64 = (1_u64 << 52) as f64;
@@ -73,7 +78,10 @@ impl Scale {
         mut act: impl FnMut(T, usize),
     ) {
         let mut ranges = [0; NEAR];
-        for values in values.chunks(NEAR) {
+        for (number, values) in values.chunks(NEAR).enumerate() {
+            if number % LOOK == 0 {
+                interrupt::check();
+            }
             for (range, &value) in ranges.iter_mut().zip(values) {
                 *range = self.range(along(value));
             }

@@ -1,5 +1,6 @@
 //! Elements by their rank, without sorting all of them.
 
+use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
 use crate::CHUNK;
@@ -27,7 +28,7 @@ pub fn within<T: Key>(values: &[T], low: T, high: T) -> Within<T> {
     let parts = values.par_chunks(CHUNK).map(|values| part(values, low, high));
     let none = || Within { before: 0, nans: 0, found: Vec::new() };
     parts.reduce(none, |mut one, other| {
-        one.found.extend(other.found);
+        memory::append(&mut one.found, &other.found);
         Within { before: one.before + other.before, nans: one.nans + other.nans, ..one }
     })
 }
@@ -36,6 +37,7 @@ pub fn within<T: Key>(values: &[T], low: T, high: T) -> Within<T> {
 fn part<T: Key>(values: &[T], low: T, high: T) -> Within<T> {
     let (mut before, mut nans) = (0, 0);
     let mut found = Vec::new();
+    interrupt::check();
     for few in values.chunks(128) {
         let (mut less, mut strange, mut inside) = (0_u64, 0_u64, 0_u64);
         for &value in few {
@@ -45,6 +47,7 @@ fn part<T: Key>(values: &[T], low: T, high: T) -> Within<T> {
         }
         (before, nans) = (before + less as usize, nans + strange as usize);
         if inside > 0 {
+            memory::reserve(&mut found, inside as usize);
             found.extend(few.iter().filter(|&&value| (value >= low) & (value <= high)));
         }
     }

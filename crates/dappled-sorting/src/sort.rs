@@ -1,5 +1,6 @@
 //! Values in order: dealt out to ranges that fit into the second cache, each of which is sorted there.
 
+use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
 use crate::exact::Exact;
@@ -84,6 +85,7 @@ pub fn gather<T: Exact>(dealt: &[Dealt<'_>], mut out: &mut [T]) {
     }
     let targets = targets.into_par_iter().enumerate().with_min_len(ranges.div_ceil(TURNS).max(1));
     targets.for_each_init(Memory::default, |memory, (range, target)| {
+        interrupt::check();
         let parts: Vec<&[u64]> = dealt.iter().map(|dealt| dealt.range(range)).collect();
         memory.sort(&parts, target);
     });
@@ -104,8 +106,9 @@ impl Memory {
             return target.fill(T::from_exact(first));
         }
         self.keys.clear();
-        parts.iter().for_each(|part| self.keys.extend_from_slice(part));
-        self.beside.resize(self.keys.len().max(self.beside.len()), 0);
+        parts.iter().for_each(|part| memory::append(&mut self.keys, part));
+        let length = self.keys.len().max(self.beside.len());
+        memory::resize(&mut self.beside, length, 0);
         let sorted = radix::sort(&mut self.keys, &mut self.beside[..target.len()]);
         for (value, &key) in target.iter_mut().zip(&*sorted) {
             *value = T::from_exact(key);

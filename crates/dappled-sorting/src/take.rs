@@ -1,5 +1,6 @@
 //! Elements by their places.
 
+use dappled_base::interrupt;
 use rayon::prelude::*;
 
 use crate::{CHUNK, ahead, place};
@@ -27,6 +28,7 @@ pub fn take<T: Copy + Send + Sync>(
     let rows = (CHUNK / width).max(1);
     let chunks = out.par_chunks_mut(rows * width).zip(at.par_chunks(rows)).enumerate();
     let wrong = chunks.filter_map(|(chunk, (out, at))| {
+        interrupt::check();
         let found = match width {
             1 => elements(from, at, out),
             _ => rows_of(from, width, at, out),

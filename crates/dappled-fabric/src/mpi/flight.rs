@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::abi::Handle;
 use super::session::Session;
 use crate::error::FabricError;
-use crate::memory::{keep, memory};
+use crate::memory::keep;
 use crate::payload::Payload;
 
 /// Bytes that belong to MPI while `requests` are open. Dropped before they are done, the memory
@@ -57,35 +57,29 @@ impl<H: Handle> Flight<H> {
         })
     }
 
-    /// Starts to receive at most `length` bytes.
+    /// Starts to receive at most as many bytes as there is room for.
     pub fn receive(
         session: &Arc<Session<H>>,
-        length: usize,
+        room: Vec<u8>,
         from: Route,
     ) -> Result<Self, FabricError> {
         let (mpi, communicator) = (&session.mpi, session.communicator);
         let irecv = mpi.functions.irecv;
-        Self::start(
-            session,
-            memory(length).into(),
-            from,
-            "MPI_Irecv",
-            |start, count, peer, request| {
-                // SAFETY: `start` begins `count` bytes that live until the request is done and that
-                // nobody else looks at before.
-                unsafe {
-                    irecv(
-                        start.cast(),
-                        count,
-                        mpi.constants.byte,
-                        peer,
-                        from.tag,
-                        communicator,
-                        request,
-                    )
-                }
-            },
-        )
+        Self::start(session, room.into(), from, "MPI_Irecv", |start, count, peer, request| {
+            // SAFETY: `start` begins `count` bytes that live until the request is done and that
+            // nobody else looks at before.
+            unsafe {
+                irecv(
+                    start.cast(),
+                    count,
+                    mpi.constants.byte,
+                    peer,
+                    from.tag,
+                    communicator,
+                    request,
+                )
+            }
+        })
     }
 
     fn start(

@@ -142,6 +142,10 @@ impl<H: Handle> Fabric for Mpi<H> {
         self.session.node_rank
     }
 
+    fn node_size(&self) -> u64 {
+        self.session.node_size
+    }
+
     fn check_thread(&self) -> Result<(), FabricError> {
         self.session.check_thread()
     }
@@ -152,6 +156,10 @@ impl<H: Handle> Fabric for Mpi<H> {
 
     fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag {
         self.wired.note(hash, aspects, place)
+    }
+
+    fn refused(&self, reason: String) {
+        self.wired.refused(reason);
     }
 
     fn stats(&self) -> Stats {

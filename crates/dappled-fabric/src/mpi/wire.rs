@@ -14,7 +14,7 @@ use super::flight::{Flight, Route};
 use super::session::Session;
 use crate::error::FabricError;
 use crate::header::Header;
-use crate::memory::keep;
+use crate::memory::{keep, memory, try_memory};
 use crate::notice::Notice;
 use crate::payload::Payload;
 use crate::wire::{Message, Ticket, Wire};
@@ -93,14 +93,17 @@ impl<H: Handle> MpiWire<H> {
         peer: u64,
         expected: Option<u64>,
     ) -> Result<Incoming<H>, FabricError> {
-        let envelope = Flight::receive(&self.session, LONGEST_ENVELOPE, self.envelopes(peer))?;
+        let envelope =
+            Flight::receive(&self.session, memory(LONGEST_ENVELOPE), self.envelopes(peer))?;
         let long = expected.filter(|&bytes| bytes > SHORT as u64);
         let body = long.map(|bytes| self.start_body(peer, bytes)).transpose()?;
         Ok(Incoming { envelope, header: None, body })
     }
 
     fn start_body(&self, peer: u64, bytes: u64) -> Result<(u64, Flight<H>), FabricError> {
-        Ok((bytes, Flight::receive(&self.session, bytes as usize, self.bodies(peer))?))
+        let refused = |memory| FabricError::NoMemory { peer, memory };
+        let room = try_memory(bytes as usize).map_err(refused)?;
+        Ok((bytes, Flight::receive(&self.session, room, self.bodies(peer))?))
     }
 
     /// Is all of the message here?
@@ -212,7 +215,7 @@ impl<H: Handle> Wire for MpiWire<H> {
             && let Some(peer) = self.speaker()?
         {
             let from = self.asides(peer);
-            self.hearing = Some(Flight::receive(&self.session, Notice::LONGEST, from)?);
+            self.hearing = Some(Flight::receive(&self.session, memory(Notice::LONGEST), from)?);
         }
         match self.hearing.take() {
             None => Ok(None),

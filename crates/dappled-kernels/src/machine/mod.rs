@@ -18,6 +18,7 @@ mod window;
 use std::ops::Range;
 use std::slice;
 
+use dappled_base::interrupt;
 use smallvec::smallvec;
 
 pub(crate) use self::ahead::Ahead;
@@ -39,6 +40,9 @@ use crate::{Flags, Folded, Raised};
 
 /// Values that are asked for at once, at most: they stay in the first cache.
 const LONG: usize = 4 * TILE;
+
+/// Tiles between two looks whether the work should end: about a millisecond.
+const TILES: usize = 1 << 10;
 
 /// What one thread needs to run an interpreted program.
 pub(crate) struct Machine<'a> {
@@ -73,6 +77,8 @@ pub(crate) struct Machine<'a> {
     near: Near,
     /// Who writes what is read, before it is.
     writer: Option<Box<Writer<'a>>>,
+    /// Tiles that were computed so far.
+    tiles: usize,
 }
 
 #[allow(unsafe_code)]
@@ -85,6 +91,9 @@ impl<'a> Machine<'a> {
         let gathered = smallvec![None; in_place.len()];
         let filled = smallvec![0; code.program.first_result()];
         let writer = bound.ahead.map(Writer::new);
+        if bound.may_end {
+            interrupt::poll();
+        }
         status::clear();
         Self {
             code,
@@ -104,6 +113,7 @@ impl<'a> Machine<'a> {
             between: Flags::NONE,
             near: Near::default(),
             writer,
+            tiles: 0,
         }
     }
 
@@ -132,8 +142,18 @@ impl<'a> Machine<'a> {
         result
     }
 
+    /// Counts a tile; after some of them the work may be interrupted.
+    #[inline]
+    fn count_tile(&mut self) {
+        self.tiles = self.tiles.wrapping_add(1);
+        if self.tiles.is_multiple_of(TILES) && self.bound.may_end {
+            interrupt::poll();
+        }
+    }
+
     /// Computes a tile and stores the outputs.
     pub fn run(&mut self, tile: Tile) {
+        self.count_tile();
         let len = tile.extent().len();
         match self.usable_plan(len) {
             Some(plan) => self.run_stages(plan, tile),
@@ -159,6 +179,7 @@ impl<'a> Machine<'a> {
 
     /// Computes these indices, or chosen ones, and gives the bytes of the first output.
     pub fn value(&mut self, indices: Range<usize>) -> &[u8] {
+        self.count_tile();
         if let Some(chosen) = self.bound.chosen() {
             return self.chosen(chosen, indices);
         }

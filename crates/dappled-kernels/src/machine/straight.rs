@@ -1,9 +1,10 @@
 //! A tile that one compiled loop does, all operands of which lie straight: they are looked at once,
 //! and then each tile is a few additions and a call.
 
+use dappled_base::interrupt;
 use smallvec::SmallVec;
 
-use super::Machine;
+use super::{Machine, TILES};
 use crate::bind::Bound;
 use crate::execute::Interpreter;
 use crate::kernels::status;
@@ -128,6 +129,9 @@ impl Machine<'_> {
             return tiles;
         };
         for row in rows.clone() {
+            if row.is_multiple_of(TILES) && self.bound.may_end {
+                interrupt::poll();
+            }
             // SAFETY: pointers to as many elements as the row has, in each operand, or to one element
             // where it is repeated: inside claimed buffers, or constants. Only the holder of the
             // tiles writes the outputs, which are no inputs.

@@ -14,6 +14,7 @@ pub use philox::Stream;
 
 use std::ops::Range;
 
+use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
 use crate::element::{Element, typed_mut};
@@ -74,8 +75,10 @@ fn fill<T: Element>(
     bytes: &mut [u8],
     value: impl Fn(u64, Again) -> T + Sync,
 ) {
+    let elements = bytes.len() / size_of::<T>();
     let shares = shared_out(ranges, typed_mut::<T>(bytes));
-    shares.into_par_iter().for_each(|(first, out)| {
+    let draw = |(first, out): (u64, &mut [T])| {
+        interrupt::check();
         let mut words = [0; WORDS];
         for (at, out) in out.chunks_mut(WORDS).enumerate() {
             let first = first + (at * WORDS) as u64;
@@ -85,16 +88,18 @@ fn fill<T: Element>(
                 *out = value(word, stream.again(place));
             }
         }
-    });
+    };
+    interrupt::pooled(elements, || shares.into_par_iter().for_each(draw));
 }
 
 /// The memory of each range in parts that threads take, each with its first place.
 fn shared_out<'a, T>(ranges: &[Range<u64>], mut out: &'a mut [T]) -> Vec<(u64, &'a mut [T])> {
-    let mut shares = Vec::new();
+    let mut shares = memory::with_room(out.len().div_ceil(SHARE));
     for range in ranges {
         for first in range.clone().step_by(SHARE) {
             let len = (range.end - first).min(SHARE as u64) as usize;
             let (share, rest) = std::mem::take(&mut out).split_at_mut(len);
+            memory::reserve(&mut shares, 1);
             shares.push((first, share));
             out = rest;
         }

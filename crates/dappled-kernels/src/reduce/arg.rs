@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use dappled_base::memory;
+
 use super::block::joined;
 use super::parts::PART;
 use super::{check_shape, shape_of, write_in_order};
@@ -100,12 +102,12 @@ impl<'a> Search<'a> {
             let each = blocks.div_ceil(parts);
             let parts = places.chunks_mut(each * self.inner * 8).enumerate();
             let part = |(at, places): (usize, &mut [u8])| self.some(at * each, 0, places);
-            return joined(share(parts.collect(), part));
+            return joined(share(memory::collected(parts), part));
         }
         let each = count.div_ceil(parts).next_multiple_of(64).max(TILE);
         let parts = places.chunks_mut(each * 8).enumerate();
         let part = |(at, places): (usize, &mut [u8])| self.some(0, at * each, places);
-        joined(share(parts.collect(), part))
+        joined(share(memory::collected(parts), part))
     }
 
     /// Finds so many places of a block, from a column on, or of several whole blocks.
@@ -146,7 +148,7 @@ impl<'a> Search<'a> {
     fn long_line(&self, range: Range<usize>) -> (Record, Folded) {
         let parts = range.clone().step_by(PART).map(|start| start..range.end.min(start + PART));
         let part = |range| self.with_machine(|machine| self.line(machine, range));
-        let found = share(parts.collect(), part).into_iter();
+        let found = share(memory::collected(parts), part).into_iter();
         let join = |left: (Record, Folded), right: (Record, Folded)| {
             (self.finder.join(left.0, right.0), left.1.join(right.1))
         };

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use dappled_base::memory;
+
 use super::order::{Level, Order};
 use super::parts::{PART, Parts, Summary};
 use crate::kernels::Cuts;
@@ -237,7 +239,7 @@ impl Work<'_> {
         let part = |(at, summaries): (usize, &mut [Summary])| {
             self.summed_up(block, first + at * each, summaries)
         };
-        joined(share(parts.collect(), part))
+        joined(share(memory::collected(parts), part))
     }
 
     fn summed_up(self, block: &Block, first: usize, summaries: &mut [Summary]) -> Folded {

@@ -1,5 +1,7 @@
 //! Sums of parts of a flat index, that ranks join into the sum of the whole.
 
+use dappled_base::memory;
+
 use super::parts::{PART, Parts};
 use super::shape_of;
 use crate::bind::{Bound, Operand, Order};
@@ -77,7 +79,9 @@ fn shared<T: Summand>(work: &Parts<'_>, parts: &[Part]) -> (Vec<T>, Folded) {
         [_, _, ..] if elements > PART as u64 => {
             let (left, right) = parts.split_at(parts.len() / 2);
             let (left, right) = rayon::join(|| shared::<T>(work, left), || shared(work, right));
-            ([left.0, right.0].concat(), left.1.join(right.1))
+            let mut sums = left.0;
+            memory::append(&mut sums, &right.0);
+            (sums, left.1.join(right.1))
         }
         _ => {
             let mut found = Vec::new();
@@ -101,7 +105,7 @@ fn contribute<T: Summand>(
     match part {
         Part::Node(_) if range.is_empty() => found.push(T::MINUS_ZERO),
         Part::Node(_) => found.push(sum_of(&work.alone(machine, range))),
-        Part::Values(_) => found.extend_from_slice(typed::<T>(machine.value(range))),
+        Part::Values(_) => memory::append(found, typed::<T>(machine.value(range))),
     }
 }
 

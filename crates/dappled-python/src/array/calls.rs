@@ -12,7 +12,7 @@ use pyo3::types::{
 
 use super::call::is_number;
 use super::class::NdArray;
-use super::exclusive::exclusive;
+use super::exclusive::{exclusive, tell_refused};
 use super::given::{is_generic, is_plain_array};
 use super::session::session;
 
@@ -32,7 +32,8 @@ pub fn called<'py>(
     if session.fabric().size() == 1 {
         return function.call(args, kwargs);
     }
-    session.in_call(hash_of(function, args, kwargs)?, || function.call(args, kwargs))
+    let done = session.in_call(hash_of(function, args, kwargs)?, || function.call(args, kwargs));
+    done.inspect_err(|error| tell_refused(function.py(), error))
 }
 
 /// Notes something that all ranks do alike without a message, and bytes that they must agree on.

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::class::{NdArray, Value};
-use super::exclusive::exclusive;
+use super::exclusive::{exclusive, fallible};
 use super::items::{canonical, items};
 use super::lending::{Kept, borrowed, borrowed_items, lent, numpy_array};
 use super::placement::moved;
@@ -123,7 +123,8 @@ pub fn full<'py>(
     if backwards {
         shape.reverse();
     }
-    let array = Array::filled(session(py)?, &shape, value.cast(dtype));
+    let (session, value) = (session(py)?, value.cast(dtype));
+    let array = fallible(|| Array::filled(session, &shape, value))?;
     let view = if backwards { array.view().transposed() } else { array.view().clone() };
     Bound::new(py, NdArray::owned(array.with_view(view))).map(Some)
 }
@@ -137,7 +138,8 @@ pub fn unwritten<'py>(
     dtype: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, NdArray>>> {
     let Some(dtype) = dtypes::from_any(dtype)? else { return Ok(None) };
-    let array = Array::unwritten(session(py)?, dtype, &lengths(&axes_argument(shape)?)?);
+    let (session, shape) = (session(py)?, lengths(&axes_argument(shape)?)?);
+    let array = fallible(|| Array::unwritten(session, dtype, &shape))?;
     Bound::new(py, NdArray::owned(array)).map(Some)
 }
 
@@ -150,7 +152,8 @@ pub fn scratch<'py>(
     dtype: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(dtype) = dtypes::from_any(dtype)? else { return Ok(None) };
-    let array = Array::unwritten(session(py)?, dtype, &lengths(&axes_argument(shape)?)?);
+    let (session, shape) = (session(py)?, lengths(&axes_argument(shape)?)?);
+    let array = fallible(|| Array::unwritten(session, dtype, &shape))?;
     let loan = exclusive(py, 0, || array.lend())?;
     numpy_array(py, Kept::Loan(loan), array.view(), None, true).map(Some)
 }

@@ -10,6 +10,7 @@ use super::call::{Call, is_number, unless_none};
 use super::class::NdArray;
 use super::conversion::{MOST_AXES, share, wrap};
 use super::copies::copied;
+use super::exclusive::fallible;
 use super::given::{Argument, is_generic};
 use super::session::session;
 use super::shapes::owned;
@@ -92,7 +93,10 @@ fn unwritten<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> Made<'py> {
     let session = session(py)?;
     let few = shape.iter().product::<usize>() <= session.limits().copied();
     match few && session.fabric().size() == 1 {
-        true => owned(py, Array::unwritten(session, dtype, shape)).map(Some),
+        true => {
+            let array = fallible(|| Array::unwritten(session, dtype, shape))?;
+            owned(py, array).map(Some)
+        }
         false => made(py, shape, whole(0, dtype)),
     }
 }
@@ -126,7 +130,8 @@ fn whole(number: i8, dtype: DType) -> Scalar {
 }
 
 fn made<'py>(py: Python<'py>, shape: &[usize], value: Scalar) -> Made<'py> {
-    owned(py, Array::filled(session(py)?, shape, value)).map(Some)
+    let session = session(py)?;
+    owned(py, fallible(|| Array::filled(session, shape, value))?).map(Some)
 }
 
 /// From numbers, by NumPy: `arange`, `linspace`. On several ranks each makes its part.

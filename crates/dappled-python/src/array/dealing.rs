@@ -6,7 +6,7 @@ use numpy::{Element, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::exclusive::exclusive;
+use super::exclusive::on_pool;
 use super::taking::{first_of, unknown};
 
 type Words<'py> = PyReadwriteArray1<'py, u64>;
@@ -35,7 +35,7 @@ fn sorted<'py, T: Element + Exact>(
     let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
     let mut out = out.extract::<PyReadwriteArray1<'py, T>>()?;
     let (values, room, out) = (values.as_slice()?, room.as_slice_mut()?, out.as_slice_mut()?);
-    exclusive(py, out.len(), || {
+    on_pool(py, out.len(), || {
         sort::sort(values, room, out);
         Ok(())
     })
@@ -69,7 +69,7 @@ fn dealt<'py, T: Element + Exact>(
     let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
     let samples = samples.extract::<PyReadonlyArray1<'py, T>>()?;
     let (samples, values, keys) = (samples.as_slice()?, values.as_slice()?, keys.as_slice_mut()?);
-    let parts = exclusive(py, values.len(), || {
+    let parts = on_pool(py, values.len(), || {
         let parts = sort::deal(samples, values, sort::ranges(length), keys);
         Ok(parts.into_iter().map(|part| part.starts).collect::<Vec<_>>())
     })?;
@@ -103,7 +103,7 @@ fn gathered<'py, T: Element + Exact>(
     if dealt.iter().map(|part| part.keys.len()).sum::<usize>() != out.len() {
         return Err(PyValueError::new_err("keys, and room for other than as many values"));
     }
-    exclusive(py, out.len(), || {
+    on_pool(py, out.len(), || {
         sort::gather(&dealt, out);
         Ok(())
     })

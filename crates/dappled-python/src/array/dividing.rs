@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::conversion::scratch;
-use super::exclusive::exclusive;
+use super::exclusive::on_pool;
 use super::sorting::Memory;
 use super::taking::{first_of, unknown};
 
@@ -40,7 +40,7 @@ fn in_ranges<'py, T: Element + Key>(
         (found.extract()?, offsets.extract()?);
     let (values, found_here) = (values.as_slice()?, memory.0.as_slice_mut()?);
     let offsets_here = memory.1.as_slice_mut()?;
-    let counts = exclusive(py, values.len(), || {
+    let counts = on_pool(py, values.len(), || {
         let counts = bounds.counts(values, *first);
         bounds.divide(values, *first, &counts, found_here, offsets_here);
         Ok(counts)
@@ -92,7 +92,7 @@ fn ranked<'py, T: Element + Key>(
         parts.push(Part { values, first: *first, offsets: Some(offsets) });
     }
     let (py, room, order) = (room.py(), room.as_slice_mut()?, order.as_slice_mut()?);
-    exclusive(py, order.len(), || {
+    on_pool(py, order.len(), || {
         rank::argsort_parts(&parts, length, room, order);
         Ok(())
     })

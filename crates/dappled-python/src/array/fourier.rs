@@ -3,13 +3,13 @@
 use dappled_fft::{Direction, Float, Given, Lines, complex, complex_to_real, real_to_complex};
 use num_complex::Complex;
 use numpy::{
-    Element, PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn,
-    PyUntypedArray, PyUntypedArrayMethods,
+    Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyReadwriteArrayDyn, PyUntypedArray,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::exclusive::exclusive;
+use super::exclusive::on_pool;
 use super::session::session;
 
 /// Transforms along an axis: what is in `source`, cut or filled up to `length`, into `target`. They
@@ -35,7 +35,7 @@ pub fn fourier(
 
 /// Does something with arrays while no other thread does; other Python threads may run meanwhile.
 pub fn alone(py: Python<'_>, act: impl FnOnce() + Send) -> PyResult<()> {
-    exclusive(py, usize::MAX, || {
+    on_pool(py, usize::MAX, || {
         act();
         Ok(())
     })
@@ -63,13 +63,13 @@ impl Call<'_, '_> {
     {
         if let Ok(target) = self.target.cast::<PyArrayDyn<T>>() {
             let Some(source) = read::<Complex<T>>(self.source)? else { return Ok(false) };
-            let mut between = self.between::<T>(py, self.lines().between_real());
+            let mut between = self.between::<T>(py, self.lines().between_real())?;
             self.joined(py, source.as_slice()?, target.try_readwrite()?, &mut between)?;
             return Ok(true);
         }
         let Ok(target) = self.target.cast::<PyArrayDyn<Complex<T>>>() else { return Ok(false) };
         let target = target.try_readwrite()?;
-        let mut between = self.between::<T>(py, self.lines().between());
+        let mut between = self.between::<T>(py, self.lines().between())?;
         if self.source.is(self.target) {
             self.complex(py, Given::Target, target, &mut between)?;
         } else if let Some(source) = read::<Complex<T>>(self.source)? {
@@ -98,11 +98,13 @@ impl Call<'_, '_> {
         &self,
         py: Python<'py>,
         length: usize,
-    ) -> PyReadwriteArrayDyn<'py, Complex<T>>
+    ) -> PyResult<PyReadwriteArrayDyn<'py, Complex<T>>>
     where
         Complex<T>: Element,
     {
-        PyArray1::zeros(py, length, false).to_dyn().readwrite()
+        let dtype = numpy::dtype::<Complex<T>>(py);
+        let zeros = py.import("numpy")?.call_method1("zeros", (length, dtype))?;
+        Ok(zeros.cast_into::<PyArrayDyn<Complex<T>>>()?.try_readwrite()?)
     }
 
     fn complex<T: Float + Element>(

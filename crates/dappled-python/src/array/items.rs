@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::class::NdArray;
 use super::dtypes;
-use super::exclusive::exclusive;
+use super::exclusive::{exclusive, fallible};
 use super::lending::borrowed_items;
 use super::session::session;
 use super::slow;
@@ -42,7 +42,8 @@ pub fn zero_items<'py>(
     dtype: &Bound<'py, PyArrayDescr>,
 ) -> PyResult<Option<Bound<'py, NdArray>>> {
     let Some(item) = dtypes::item(dtype) else { return Ok(None) };
-    let zeros = Array::zero_items(session(py)?, &shape, item);
+    let session = session(py)?;
+    let zeros = fallible(|| Array::zero_items(session, &shape, item))?;
     Bound::new(py, NdArray::items(zeros, dtype.clone().unbind())).map(Some)
 }
 

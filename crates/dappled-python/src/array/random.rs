@@ -32,7 +32,7 @@ pub fn random<'py>(
         _ => return Err(PyValueError::new_err(format!("no such draw: {what}"))),
     };
     let session = session(py)?;
-    let elements = shape.iter().product();
+    let elements = shape.iter().fold(1, |all: usize, &length| all.saturating_mul(length));
     let stream = Stream::new(seed);
     let array = exclusive(py, elements, || Array::random(session, &shape, draw, stream, first))?;
     Bound::new(py, NdArray::owned(array))

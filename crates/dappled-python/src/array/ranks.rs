@@ -3,12 +3,14 @@
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use dappled::run::RunError;
+use dappled_base::memory::copied;
 use dappled_fabric::{Payload, Pending};
 use dappled_kernels::{DType, View};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use super::exclusive::exclusive;
@@ -72,11 +74,17 @@ pub fn comm_stats(py: Python<'_>) -> PyResult<(u64, u64, f64)> {
 pub fn gather<'py>(
     py: Python<'py>,
     what: &str,
-    bytes: Vec<u8>,
+    bytes: PyBackedBytes,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let session = session(py)?;
-    let all = exclusive(py, usize::MAX, || session.gather(what, bytes))?;
-    Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
+    let all = exclusive(py, usize::MAX, || session.gather(what, copied(&bytes)))?;
+    let object = |bytes: &Vec<u8>| {
+        PyBytes::new_with(py, bytes.len(), |memory| {
+            memory.copy_from_slice(bytes);
+            Ok(())
+        })
+    };
+    all.iter().map(object).collect()
 }
 
 /// Sends to every rank what is meant for it, and gives what every rank has for this one: of its own the

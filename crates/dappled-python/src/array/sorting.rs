@@ -5,7 +5,7 @@ use dappled_sorting::{count, histogram, merge, rank, select};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
-use super::exclusive::exclusive;
+use super::exclusive::on_pool;
 use super::taking::{first_of, unknown};
 
 /// Merges two sorted arrays into `out`; of what is equal, the first array's comes first.
@@ -30,7 +30,7 @@ fn merged<'py, T: Element + Key>(
     let b = b.extract::<PyReadonlyArray1<'py, T>>()?;
     let mut out = out.extract::<PyReadwriteArray1<'py, T>>()?;
     let (a, b, out) = (a.as_slice()?, b.as_slice()?, out.as_slice_mut()?);
-    exclusive(py, out.len(), || {
+    on_pool(py, out.len(), || {
         merge::merge(a, b, out);
         Ok(())
     })
@@ -65,7 +65,7 @@ fn ranked<'py, T: Element + Key>(
     let py = values.py();
     let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
     let (values, room, order) = (values.as_slice()?, room.as_slice_mut()?, order.as_slice_mut()?);
-    exclusive(py, values.len(), || {
+    on_pool(py, values.len(), || {
         rank::argsort(values, room, order);
         Ok(())
     })
@@ -97,7 +97,7 @@ where
     let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
     let (Ok(low), Ok(high)) = (low.extract::<T>(), high.extract::<T>()) else { return Ok(None) };
     let values = values.as_slice()?;
-    let within = exclusive(py, values.len(), || Ok(select::within(values, low, high)))?;
+    let within = on_pool(py, values.len(), || Ok(select::within(values, low, high)))?;
     Ok(Some((within.before, within.nans, PyArray1::from_vec(py, within.found).into_any())))
 }
 
@@ -105,7 +105,7 @@ where
 #[pyfunction]
 pub fn extent(py: Python<'_>, values: PyReadonlyArray1<'_, i64>) -> PyResult<Option<(i64, i64)>> {
     let values = values.as_slice()?;
-    exclusive(py, values.len(), || Ok(count::extent(values)))
+    on_pool(py, values.len(), || Ok(count::extent(values)))
 }
 
 /// The least and the greatest; None if there is none, or one that is no number.
@@ -115,7 +115,7 @@ pub fn extent_of_floats(
     values: PyReadonlyArray1<'_, f64>,
 ) -> PyResult<Option<(f64, f64)>> {
     let values = values.as_slice()?;
-    exclusive(py, values.len(), || Ok(histogram::extent(values)))
+    on_pool(py, values.len(), || Ok(histogram::extent(values)))
 }
 
 /// How often each of so many numbers occurs, from `first` on; none is beyond.
@@ -127,7 +127,7 @@ pub fn count_numbers<'py>(
     length: usize,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let values = values.as_slice()?;
-    let counts = exclusive(py, values.len(), || Ok(count::count(values, first, length)))?;
+    let counts = on_pool(py, values.len(), || Ok(count::count(values, first, length)))?;
     Ok(PyArray1::from_vec(py, counts))
 }
 
@@ -155,7 +155,7 @@ fn spread_as<'py, T: Element + Copy>(
 ) -> PyResult<bool> {
     let Ok(mut values) = out.extract::<PyReadwriteArray1<'py, T>>() else { return Ok(false) };
     let values = values.as_slice_mut()?;
-    exclusive(out.py(), values.len(), || {
+    on_pool(out.py(), values.len(), || {
         count::spread(counts, first, of, values);
         Ok(true)
     })
@@ -169,6 +169,6 @@ pub fn count_between<'py>(
     edges: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let (values, edges) = (values.as_slice()?, edges.as_slice()?);
-    let counts = exclusive(py, values.len(), || Ok(histogram::histogram(values, edges)))?;
+    let counts = on_pool(py, values.len(), || Ok(histogram::histogram(values, edges)))?;
     Ok(PyArray1::from_vec(py, counts))
 }

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::class::{NdArray, result};
-use super::exclusive::exclusive;
+use super::exclusive::{exclusive, on_pool};
 
 /// The first index that is out of range, counted from 0.
 type Wrong = Option<usize>;
@@ -60,7 +60,7 @@ fn taken<'py, T: Element + Copy>(
     let Ok(source) = source.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
     let mut out = out.extract::<PyReadwriteArray1<'py, T>>()?;
     let (source, at, out) = (source.as_slice()?, at.as_slice()?, out.as_slice_mut()?);
-    exclusive(py, at.len(), || Ok(wrong(take::take(source, width, at, out)))).map(Some)
+    on_pool(py, at.len(), || Ok(wrong(take::take(source, width, at, out)))).map(Some)
 }
 
 /// Writes values, or the one there is, at their indices; gives the first wrong index, and then
@@ -85,14 +85,14 @@ fn written<'py, T: Element + Copy>(
     let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
     let mut target = target.extract::<PyReadwriteArray1<'py, T>>()?;
     let (target, at, values) = (target.as_slice_mut()?, at.as_slice()?, values.as_slice()?);
-    exclusive(py, at.len(), || Ok(wrong(put::put(target, at, values)))).map(Some)
+    on_pool(py, at.len(), || Ok(wrong(put::put(target, at, values)))).map(Some)
 }
 
 /// How many elements a mask chooses.
 #[pyfunction]
 pub fn count_chosen(py: Python<'_>, mask: Mask<'_>) -> PyResult<usize> {
     let mask = mask.as_slice()?;
-    exclusive(py, mask.len(), || Ok(compact::count(mask)))
+    on_pool(py, mask.len(), || Ok(compact::count(mask)))
 }
 
 /// What a mask of its shape chooses of an array, in C order; None where it is not known how. Its
@@ -118,7 +118,7 @@ pub fn places<'py>(
     mut out: PyReadwriteArray1<'py, i64>,
 ) -> PyResult<()> {
     let (mask, out) = (mask.as_slice()?, out.as_slice_mut()?);
-    exclusive(py, mask.len(), || {
+    on_pool(py, mask.len(), || {
         compact::places(mask, out);
         Ok(())
     })

@@ -31,7 +31,10 @@ impl Array {
     }
 
     /// One value of any dtype everywhere.
+    ///
+    /// Unwinds with [`dappled_base::OutOfMemory`] where no rank could ever hold its part.
     pub fn filled(session: &Session, shape: &[usize], value: Scalar) -> Self {
+        session.expect_room(value.dtype(), shape);
         let base = View::c_order(value.dtype(), shape);
         let layout = session.layout(value.dtype(), shape);
         let ready = layout.is_whole() && base.len() <= session.limits().at_once;
@@ -62,6 +65,7 @@ impl Array {
 
     /// An array to be written, all of it on this rank: what it holds is of no meaning.
     pub fn unwritten(session: &Session, dtype: DType, shape: &[usize]) -> Self {
+        session.expect_room(dtype, shape);
         Self::over(session, Node::fresh(session, View::c_order(dtype, shape), Layout::Whole).0)
     }
 

@@ -135,7 +135,7 @@ impl Choice {
     /// This rank's memory of a node with these values. Collective, unless there is one rank.
     pub fn memory(&self, session: &Session, node: &Arc<Node>) -> Result<Buffer, GraphError> {
         let dtype = node.base.dtype;
-        let memory = session.freed().memory(self.chosen.count() * dtype.itemsize());
+        let memory = session.freed().array(self.chosen.count() * dtype.itemsize(), &node.base);
         let engine = session.engine(&self.values.program)?;
         let buffers = buffers(session, &self.values.inputs)?;
         let inputs = operands(&buffers, &self.values.inputs)?;
@@ -144,7 +144,7 @@ impl Choice {
             return Ok(memory);
         }
         let own = self.in_place(session, dtype, memory).as_version_of(node);
-        let target = session.freed().memory(local_bytes(node));
+        let target = session.freed().array(local_bytes(node), &node.base);
         let base = own.base.clone();
         write(session, node, &node.base, &target, &Arg::Part(own, base))?;
         Ok(target)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use dappled_base::interrupt;
 use dappled_kernels::{Buffer, DType, Engine, Operand as Memory, View};
 
 use super::fuse::{Fused, fused, fused_map};
@@ -11,19 +12,25 @@ use super::small::{copied, written};
 use super::{GraphError, Session, spread};
 use crate::run::RunError;
 
+/// Bytes that are filled with a value between two looks whether the work should end.
+const FILLED: usize = 1 << 24;
+
 /// This rank's memory of a node; computes it if that has not been done. Collective, unless all that
 /// it needs is whole.
 pub(super) fn value(session: &Session, node: &Arc<Node>) -> Result<Buffer, GraphError> {
     let memory = match node.state() {
         State::Stored(memory) => return Ok(memory),
         State::Full(value) => {
-            let memory = session.freed().memory(local_bytes(node));
-            value.fill(&mut memory.write().map_err(RunError::from)?);
+            let memory = session.freed().array(local_bytes(node), &node.base);
+            for part in memory.write().map_err(RunError::from)?.chunks_mut(FILLED) {
+                interrupt::poll();
+                value.fill(part);
+            }
             memory
         }
         State::Map(map) => {
             let fused = fused_map(session, node, &map, true)?;
-            let memory = session.freed().memory(local_bytes(node));
+            let memory = session.freed().array(local_bytes(node), &node.base);
             run(session, &fused, node, &node.base, &memory)?;
             memory
         }

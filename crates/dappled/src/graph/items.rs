@@ -18,8 +18,10 @@ use crate::view::through;
 impl Array {
     /// Items of so many bytes, all of them 0. As in every array of items, the last axis is one item.
     pub fn zero_items(session: &Session, shape: &[usize], item: usize) -> Array {
+        let bytes = [shape, &[item]].concat();
+        session.expect_room(DType::UInt8, &bytes);
         let layout = item_layout(session, shape, item);
-        let base = View::c_order(DType::UInt8, &[shape, &[item]].concat());
+        let base = View::c_order(DType::UInt8, &bytes);
         Array::over(session, Node::new(session, base, layout, State::Full(Scalar::new(0u8))))
     }
 

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dappled_kernels::{Buffer, Scalar, Usage};
+use dappled_base::OutOfMemory;
+use dappled_base::memory::ArraySize;
+use dappled_kernels::{Buffer, DType, Scalar, Usage, View};
 
 use super::system;
 
@@ -163,6 +165,19 @@ pub(super) fn keep_small(buffer: Buffer) {
     });
 }
 
+/// There is no memory for so many bytes of an array of this dtype and shape.
+pub(super) fn refused(dtype: DType, shape: &[usize], bytes: usize) -> OutOfMemory {
+    let (shape, all) = (shape.to_vec(), size_of_array(dtype, shape));
+    let array = ArraySize { shape, dtype: dtype.name().into(), bytes: all };
+    OutOfMemory { bytes, array: Some(array) }
+}
+
+/// Bytes of an array, which may be more than any machine has.
+pub(super) fn size_of_array(dtype: DType, shape: &[usize]) -> u128 {
+    let item = dtype.itemsize() as u128;
+    shape.iter().fold(item, |bytes, &length| bytes.saturating_mul(length as u128))
+}
+
 impl Freed {
     /// None so far; what may be kept is shared with so many ranks.
     pub fn new(ranks: u64) -> Self {
@@ -171,17 +186,34 @@ impl Freed {
         Self { kept: Mutex::default(), limit: AtomicUsize::new(limit) }
     }
 
-    /// Memory of this length; what is in it is of no meaning.
-    pub fn memory(&self, len: usize) -> Buffer {
+    /// Memory for this rank's part of an array with this base; what is in it is of no meaning.
+    ///
+    /// Unwinds with an error that names the array where there is none.
+    pub fn array(&self, len: usize, base: &View) -> Buffer {
         if len < WORTH {
             return small_memory(len);
         }
+        let refused = |none: OutOfMemory| refused(base.dtype, &base.shape, none.bytes).unwind();
+        self.large(len).unwrap_or_else(refused)
+    }
+
+    fn large(&self, len: usize) -> Result<Buffer, OutOfMemory> {
         let used = self.kept().take(len);
         REUSED.fetch_add(used.is_some().into(), Ordering::Relaxed);
-        used.unwrap_or_else(|| {
-            self.release_for(len);
-            Buffer::zeroed(len)
+        if let Some(used) = used {
+            return Ok(used);
+        }
+        self.release_for(len);
+        Buffer::try_zeroed(len).or_else(|_| {
+            self.release();
+            Buffer::try_zeroed(len)
         })
+    }
+
+    /// Gives back all that is kept.
+    pub fn release(&self) {
+        let gone = self.kept().shrink(0);
+        drop(gone);
     }
 
     /// Gives back what is kept where the machine has too little left for so much more.
@@ -190,7 +222,7 @@ impl Freed {
             return;
         }
         if system::memory().is_some_and(|memory| memory.available < len + memory.total / 16) {
-            drop(self.kept().shrink(0));
+            self.release();
         }
     }
 
@@ -239,11 +271,11 @@ mod tests {
         let freed = Freed::new(1);
         freed.set_limit(4 * WORTH);
         let sizes = [1, 1, 2];
-        let buffers = sizes.map(|size| freed.memory(size * WORTH));
+        let buffers = sizes.map(|size| freed.large(size * WORTH).unwrap());
         let starts = buffers.each_ref().map(Buffer::as_ptr);
         buffers.into_iter().for_each(|buffer| freed.keep(buffer));
         assert_eq!(freed.kept().bytes, 4 * WORTH);
-        let newest = freed.memory(WORTH);
+        let newest = freed.large(WORTH).unwrap();
         assert_eq!(newest.as_ptr(), starts[1]);
         freed.keep(Buffer::zeroed(2 * WORTH));
         // The first of all had to go.

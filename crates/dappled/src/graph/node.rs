@@ -212,7 +212,7 @@ impl Node {
     /// A node in memory of its own, which is still to be written.
     pub fn fresh(session: &Session, base: View, layout: Layout) -> (Arc<Self>, Buffer) {
         let bytes = layout.local(&base).len() * base.dtype.itemsize();
-        let memory = session.freed().memory(bytes);
+        let memory = session.freed().array(bytes, &base);
         (Self::new(session, base, layout, State::Stored(memory.clone())), memory)
     }
 
@@ -300,7 +300,7 @@ impl Node {
 impl Session {
     /// A stored array in memory of its own.
     pub(super) fn copy_of(&self, node: &Node, memory: &Buffer) -> Result<Arc<Node>, RunError> {
-        let copy = self.freed().memory(memory.len());
+        let copy = self.freed().array(memory.len(), &node.base);
         copy.write()?.copy_from_slice(&memory.read()?);
         let state = State::Stored(copy);
         Ok(Node::new(self, node.base.clone(), node.layout.clone(), state).as_version_of(node))

@@ -75,7 +75,7 @@ pub(super) fn copied_in_c_order(
     view: &View,
 ) -> Result<Buffer, GraphError> {
     let target = View::c_order(view.dtype, &view.shape);
-    let copy = session.freed().memory(target.len() * view.dtype.itemsize());
+    let copy = session.freed().array(target.len() * view.dtype.itemsize(), &target);
     let input = Memory::new(memory, view).map_err(RunError::from)?;
     let output = Memory::new(&copy, &target).map_err(RunError::from)?;
     copying(session, view.dtype)?.run(&[input], &[output]).map_err(RunError::from)?;

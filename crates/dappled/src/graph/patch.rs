@@ -242,7 +242,7 @@ pub(super) fn begun(session: &Session, old: &Arc<Node>, view: &View) -> Result<B
         (State::Full(value), _) => Some(Before::Full(value)),
         _ => Some(Before::Memory(value(session, old)?)),
     };
-    let memory = session.freed().memory(local_bytes(old));
+    let memory = session.freed().array(local_bytes(old), &old.base);
     match before {
         Some(Before::Full(value)) => fill_outside(session, old, view, value, &memory)?,
         Some(Before::Memory(before)) => copy_outside(session, old, view, &before, &memory)?,

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use dappled_base::OutOfMemory;
 use dappled_kernels::{Buffer, DType, View};
 use dappled_protocol::slice::Item;
 use dappled_protocol::{AxisMap, Distribution, Held};
 
 use super::evaluate::{value, write};
 use super::layout::{Layout, Split};
+use super::memory::refused;
 use super::node::{Arg, Node, State};
 use super::spread::distribution;
 use super::tag::Fingerprint;
@@ -196,7 +198,9 @@ fn is_padded(distribution: &Distribution) -> bool {
 
 /// A node in fresh memory: what is not written, as padding, is zeros.
 fn zeros(session: &Session, base: View, layout: Layout) -> (Arc<Node>, Buffer) {
-    let memory = Buffer::zeroed(layout.local(&base).len() * base.dtype.itemsize());
+    let bytes = layout.local(&base).len() * base.dtype.itemsize();
+    let none = |none: OutOfMemory| refused(base.dtype, &base.shape, none.bytes).unwind();
+    let memory = Buffer::try_zeroed(bytes).unwrap_or_else(none);
     (Node::new(session, base, layout, State::Stored(memory.clone())), memory)
 }
 

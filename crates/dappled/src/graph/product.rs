@@ -27,7 +27,7 @@ pub fn product(
         return Ok(None);
     }
     let base = View::c_order(dtype, &[lengths[0], lengths[2]]);
-    let out = session.freed().memory(base.len() * dtype.itemsize());
+    let out = session.freed().array(base.len() * dtype.itemsize(), &base);
     let mut made = out.write().map_err(RunError::from)?;
     let ((), flags) = watched(|| multiply(dtype, lengths, [first, second], &mut made));
     drop(made);

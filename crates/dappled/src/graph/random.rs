@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use dappled_base::memory::collected;
 use dappled_kernels::{Draw, Stream, View, draw};
 use dappled_protocol::Distribution;
 
@@ -22,6 +23,7 @@ impl Array {
         stream: Stream,
         first: u64,
     ) -> Result<Array, GraphError> {
+        session.expect_room(what.dtype(), shape);
         let base = View::c_order(what.dtype(), shape);
         let layout = session.layout(what.dtype(), shape);
         let ranges = match &layout {
@@ -34,7 +36,8 @@ impl Array {
                 own_ranges(&split.distribution, session.fabric().rank(), first)
             }
         };
-        let memory = session.freed().memory(layout.local(&base).len() * what.dtype().itemsize());
+        let bytes = layout.local(&base).len() * what.dtype().itemsize();
+        let memory = session.freed().array(bytes, &base);
         draw(what, stream, &ranges, &memory).map_err(RunError::from)?;
         let node = Node::new(session, base, layout, State::Stored(memory));
         Ok(Array::over(session, node))
@@ -63,7 +66,7 @@ fn places(so_far: &[Range<u64>], length: u64, owned: &[Range<u64>], first: u64) 
         let start = first + (row - first) * length;
         owned.iter().map(move |range| start + range.start..start + range.end)
     };
-    rows.flat_map(along).collect()
+    collected(rows.flat_map(along))
 }
 
 fn places_from(first: u64, count: u64) -> Range<u64> {

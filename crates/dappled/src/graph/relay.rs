@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use dappled_base::memory::copied;
 use dappled_fabric::{Pending, Tag};
 use dappled_kernels::{Buffer, Fold, Operand as Memory, View, scan};
 use dappled_protocol::Distribution;
@@ -34,7 +35,7 @@ pub(super) fn folded(
     let local = local_shape(target, session.fabric().rank());
     let values = here(session, values, target)?;
     let out = View::c_order(folding.dtype, &folding.folded(&local));
-    let mut memory = session.freed().memory(out.len() * out.dtype.itemsize());
+    let mut memory = session.freed().array(out.len() * out.dtype.itemsize(), &base);
     let chain = Chain::new(session, tag, target, axis);
     if !local.contains(&0) {
         chain.run(&out, |before, along, range| {
@@ -45,7 +46,7 @@ pub(super) fn folded(
             }
             let values = values.part(along, &range);
             fold_into(session, &values, folding, before.is_some(), &memory, &part)?;
-            Ok(memory.read().map_err(RunError::from)?[bytes].to_vec())
+            Ok(copied(&memory.read().map_err(RunError::from)?[bytes]))
         })?;
     }
     if chain.after.is_some() || local[axis] == 0 {
@@ -67,7 +68,7 @@ pub(super) fn scanned(
     let local = local_shape(target, session.fabric().rank());
     let values = here(session, values, target)?;
     let out = View::c_order(dtype, &local);
-    let memory = session.freed().memory(out.len() * dtype.itemsize());
+    let memory = session.freed().array(out.len() * dtype.itemsize(), &base);
     if !local.contains(&0) {
         let row = View::c_order(dtype, &with_one(&local, axis));
         Chain::new(session, tag, target, axis).run(&row, |before, along, range| {
@@ -82,7 +83,7 @@ pub(super) fn scanned(
             let folded = scan(&engine, &inputs, fold, axis, before.as_deref(), &place);
             note_scan(session, &values, &folded.map_err(RunError::from)?);
             let last = part.region(axis, local[axis] - 1, 1, 1);
-            Ok(collected(&memory, &last)?.read().map_err(RunError::from)?.to_vec())
+            Ok(copied(&collected(&memory, &last)?.read().map_err(RunError::from)?))
         })?;
     }
     in_pieces(session, base, target.clone(), memory, 0)

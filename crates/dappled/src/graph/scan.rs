@@ -93,7 +93,7 @@ pub(super) fn written<T>(
     out: &View,
     run: impl FnOnce(&Interpreter, &[Memory<'_>], &Memory<'_>) -> Result<T, Error>,
 ) -> Result<(Buffer, T), GraphError> {
-    let memory = session.freed().memory(out.len() * out.dtype.itemsize());
+    let memory = session.freed().array(out.len() * out.dtype.itemsize(), out);
     let engine = session.engine(&values.fused.program)?;
     let buffers = buffers(session, &values.fused.inputs)?;
     let inputs = operands(&buffers, &values.fused.inputs)?;

@@ -5,26 +5,30 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use dappled_base::memory::has_room;
 use dappled_fabric::{Fabric, Payload, Place, Sends, Tag};
 use dappled_kernels::{DType, Flags, Interpreter, Program, Variant};
 use dappled_protocol::Distribution;
 
-use super::GraphError;
 use super::cache::Known;
 use super::layout::Layout;
-use super::memory::{Freed, MemoryStats};
+use super::memory::{Freed, MemoryStats, refused, size_of_array};
 use super::node::Node;
 use super::notice::{Notice, Notices, Origin};
 use super::pending::Pending;
 use super::place::whole;
 use super::tag::{Aspect, Fingerprint, check_all, hashed};
 use super::ways::Ways;
+use super::{GraphError, system};
 use crate::config::Config;
 use crate::run::RunError;
 
 /// Pending operations are run when there are more than this: counted, never timed, so that every
 /// rank does it at the same place.
 pub(super) const HEAVIEST: usize = 128;
+
+/// Bytes of an array that may be too large for a machine.
+const LARGE: usize = 1 << 25;
 
 /// From which size on arrays are treated as large. Constants of a program, the same on every rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +94,8 @@ struct Shared {
     fabric: Box<dyn Fabric>,
     limits: Limits,
     ways: Ways,
+    /// Bytes that the part of one array on a rank may have at most, on any rank.
+    capacity: usize,
     /// Bytes that a redistribution may use beside the arrays.
     budget: AtomicU64,
     /// Bytes of arrays in pieces that were brought together.
@@ -114,11 +120,17 @@ impl Session {
 
     /// The same, with other limits between small and large arrays.
     pub fn with_limits(fabric: Box<dyn Fabric>, limits: Limits) -> Self {
+        let capacity = capacity(&*fabric);
+        Self::with_capacity(fabric, limits, capacity)
+    }
+
+    fn with_capacity(fabric: Box<dyn Fabric>, limits: Limits, capacity: usize) -> Self {
         let freed = Arc::new(Freed::new(fabric.size()));
         Self(Held::Counted(Arc::new(Shared {
             fabric,
             limits,
             ways: Ways::default(),
+            capacity,
             budget: AtomicU64::new(Config::default().budget),
             gathered: AtomicU64::new(0),
             freed,
@@ -145,11 +157,12 @@ impl Session {
     /// way. Collective.
     pub fn agreed(fabric: Box<dyn Fabric>, config: &Config) -> Result<Self, GraphError> {
         let Config { limits, budget, .. } = *config;
-        let variant = config.variant.unwrap_or(Variant::best()).choose();
-        let own = [limits.whole_below, limits.at_once, budget as usize, variant as usize];
-        let [whole_below, at_once, budget, variant] = agree_on_lowest(&*fabric, own)?;
+        let variant = config.variant.unwrap_or(Variant::best()).choose() as usize;
+        let own =
+            [limits.whole_below, limits.at_once, budget as usize, variant, capacity(&*fabric)];
+        let [whole_below, at_once, budget, variant, most] = agree_on_lowest(&*fabric, own)?;
         Variant::ALL[variant].choose();
-        let session = Self::with_limits(fabric, Limits { whole_below, at_once });
+        let session = Self::with_capacity(fabric, Limits { whole_below, at_once }, most);
         session.set_budget(budget as u64);
         if let Some(bytes) = config.cache {
             session.set_cache(bytes);
@@ -393,6 +406,31 @@ impl Session {
             || !self.0.ways.is_first_thread()
     }
 
+    /// Unwinds with [`OutOfMemory`] if an array of this shape is larger than any rank could hold.
+    ///
+    /// That is decided by its size, so that all ranks do it alike. On one rank, which needs to agree
+    /// with nobody, the address space for a large array is also asked for, and given back.
+    pub fn expect_room(&self, dtype: DType, shape: &[usize]) {
+        let all = size_of_array(dtype, shape);
+        if all < LARGE as u128 {
+            return;
+        }
+        let ranks = self.fabric().size();
+        let parts = if self.replicates(shape, dtype.itemsize()) { 1 } else { u128::from(ranks) };
+        let part = usize::try_from(all.div_ceil(parts)).unwrap_or(usize::MAX);
+        if part > self.0.capacity || (ranks == 1 && !self.has_addresses(part)) {
+            refused(dtype, shape, part).unwind();
+        }
+    }
+
+    /// Could so much memory be had now?
+    fn has_addresses(&self, bytes: usize) -> bool {
+        has_room(bytes) || {
+            self.freed().release();
+            has_room(bytes)
+        }
+    }
+
     /// Where an array of this shape lies if nobody says: replicated, or in compact blocks.
     pub(super) fn layout(&self, dtype: DType, shape: &[usize]) -> Layout {
         if self.replicates(shape, dtype.itemsize()) {
@@ -420,6 +458,11 @@ impl Session {
         let spec = Distribution::spec(&shape).nprocs(self.fabric().size());
         spec.build().expect("blocks of any shape on any number of ranks")
     }
+}
+
+/// Bytes that the part of one array on this rank may have at most: its share of the machine.
+fn capacity(fabric: &dyn Fabric) -> usize {
+    system::capacity().map_or(isize::MAX as usize, |most| most / fabric.node_size().max(1) as usize)
 }
 
 /// A program, checked and ready to run, with loops compiled where they are worth it.

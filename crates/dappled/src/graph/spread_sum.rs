@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use dappled_base::memory;
 use dappled_fabric::Tag;
 use dappled_kernels::element::bytes_of;
 use dappled_kernels::tree::{Part, Summand};
@@ -41,8 +42,10 @@ pub(super) fn sum<A: Element, T: Summand>(
     let values = here(session, values, target)?;
     let own = &shares[group.own];
     let (sent, folded) = contribution::<T>(session, values, &group.cells(own))?;
-    let all =
-        group.exchanged(session, tag, &shares, [&[folded.bits()], bytes_of(&sent)].concat())?;
+    let mut message = memory::with_room(1 + size_of_val(&sent[..]));
+    message.push(folded.bits());
+    memory::append(&mut message, bytes_of(&sent));
+    let all = group.exchanged(session, tag, &shares, message)?;
     let start = folding.initial.and_then(|initial| initial.get::<A>()).unwrap_or_default();
     let memory = match all.is_empty() {
         true => Buffer::zeroed(0),

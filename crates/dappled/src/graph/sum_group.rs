@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use dappled_base::memory::collected;
 use dappled_fabric::Tag;
 use dappled_kernels::tree::{Part, Summand, cover, join};
 use dappled_kernels::{DType, Element, View};
@@ -102,7 +103,7 @@ impl Group {
             let begin = *begin;
             places.iter().map(move |(part, place)| part.at(begin + place)).collect::<Vec<_>>()
         };
-        self.begins.iter().flat_map(cells).collect()
+        collected(self.begins.iter().flat_map(cells))
     }
 
     /// What all sent, on the rank that joins; nothing elsewhere.
@@ -160,7 +161,7 @@ impl Group {
                 add(sum, join::<T>(length, &known).expect("the ranks have all of the tree"))
             })
         };
-        (0..self.begins.len()).map(sum).collect()
+        collected((0..self.begins.len()).map(sum))
     }
 }
 
@@ -186,7 +187,7 @@ fn begins(local: &View, axes: &[usize]) -> Vec<u64> {
     for axis in (0..local.shape.len()).filter(|axis| !axes.contains(axis)) {
         let (length, stride) = (local.shape[axis] as u64, local.strides[axis] as u64);
         let along = |begin: u64| (0..length).map(move |at| begin + at * stride);
-        begins = begins.into_iter().flat_map(along).collect();
+        begins = collected(begins.into_iter().flat_map(along));
     }
     begins
 }
@@ -202,14 +203,14 @@ fn segments(lengths: &[u64], ranges: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut starts = vec![0];
     for (range, length) in ranges[..last].iter().zip(lengths) {
         let along = |start: u64| range.clone().map(move |at| start * length + at);
-        starts = starts.into_iter().flat_map(along).collect();
+        starts = collected(starts.into_iter().flat_map(along));
     }
     let (range, length) = (&ranges[last], lengths[last]);
     let segment = |start: u64| {
         let start = start * length;
         (start + range.start) * inner..(start + range.end) * inner
     };
-    starts.into_iter().map(segment).collect()
+    collected(starts.into_iter().map(segment))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Where a rank's cells of a part of an axis lie in its piece of the whole axis.
 
+use dappled_base::memory;
 use dappled_protocol::{AxisMap, Region, Runs};
 
 /// The cells of a rank's piece of an axis, one for each cell of its piece of a part of it.
@@ -33,6 +34,7 @@ impl Places {
             // A piece leaves out what others own: as far apart as the indices, none is left out.
             let (first, last) = (place(*range.start()), place(*range.end()));
             let (count, step) = (range.end() - range.start(), region.step());
+            memory::reserve(&mut cells, count as usize + 1);
             match last as i64 - first as i64 == count * step {
                 true => cells.extend((0..=count).map(|cell| (first as i64 + cell * step) as u64)),
                 false => cells.extend(range.map(place)),
@@ -81,7 +83,7 @@ impl Places {
 
 /// Cells one run behind the other; the last first if `backwards`.
 pub(super) fn chained(cells: &[Runs], backwards: bool, place: impl Fn(u64) -> u64) -> Runs {
-    let mut all: Vec<u64> = cells.iter().flat_map(Runs::iter).map(place).collect();
+    let mut all: Vec<u64> = memory::collected(cells.iter().flat_map(Runs::iter).map(place));
     if backwards {
         all.reverse();
     }

@@ -1,5 +1,6 @@
 //! Brings the padding of an array up to date.
 
+use dappled_base::memory;
 use dappled_fabric::{Fabric, Payload, Tag, keep};
 use dappled_protocol::exchange::{Parcel, halo_receives, halo_sends};
 use dappled_protocol::{Distribution, Runs};
@@ -57,7 +58,11 @@ fn own_cells(parcel: &Parcel) -> impl Iterator<Item = Vec<Runs>> {
 fn bytes(boxes: &[Vec<Runs>], piece: &Piece) -> Payload {
     match boxes {
         [cells] => kept(piece, cells),
-        _ => boxes.iter().flat_map(|cells| packed(piece, cells)).collect::<Vec<u8>>().into(),
+        _ => {
+            let mut all = Vec::new();
+            boxes.iter().for_each(|cells| memory::append(&mut all, &packed(piece, cells)));
+            all.into()
+        }
     }
 }
 
