@@ -13,6 +13,7 @@ from dappled._creation import NATIVE_KINDS, asarray
 from dappled._folding import placed
 from dappled._line import called_by_user
 from dappled._native import native
+from dappled._order import flags_of
 from dappled._piecewise import applied, in_pieces
 from dappled._taking import nonzero
 
@@ -116,8 +117,10 @@ def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
     # what needs no scaling lie as they did.
     kind = self.dtype.kind
     scales = decimals < 0 or (decimals > 0 and kind not in "iu")
-    scaled = out is None and scales and kind != "c" and in_pieces(self)
-    return into(_round(self.copy("A") if scaled else self, decimals), out)
+    flags = flags_of(self)
+    ordered = flags.c_contiguous or flags.f_contiguous
+    moves = out is None and scales and kind != "c" and not ordered
+    return into(_round(self.copy("A") if moves else self, decimals), out)
 
 
 def _round(self: Any, decimals: int) -> Any:
