@@ -1,10 +1,25 @@
 """Programs that the generator found, shrunk: each gave a wrong result once."""
 
 import dappled
+import numpy
 import pytest
 from oracle import Oracle, difference, quietly, run_dappled
 
 FOUND = {
+    "bytes of a part that is not contiguous, of an array in F order": [
+        "a = np.array(data(12, (33, 3), 'B'), order='F')",
+        "log(a[14:32].tobytes('A'))",
+    ],
+    "rounding of an array that is contiguous in no order": [
+        "a = np.array(data(7, (130, 260), 'd'), order='F')[:, ::2]",
+        "r = np.round(a, 1)",
+        "log(r.tobytes('A')); log(r.ravel('K'))",
+    ],
+    "elements of an array without axes, one by one": [
+        "a = np.array(0.5)",
+        "log([x for x in a.flat])",
+        "f = a.flat; x = next(f); log((x, f.index, f.coords))",
+    ],
     "a part of a complex number without axes": [
         "a = np.array(0.5 + 1j)",
         "v = a.imag",
@@ -33,6 +48,16 @@ FOUND = {
 @pytest.mark.parametrize("name", FOUND)
 def test_found(name):
     check(FOUND[name])
+
+
+@pytest.mark.ranks(1, 2, 3)
+def test_padding_is_not_compared_between_ranks():
+    """Of the 16 bytes of a long double the last six may hold anything."""
+    values = numpy.arange(12).astype("g")
+    if numpy.finfo("g").nmant == 63:
+        values.view("u1").reshape(12, -1)[:, 10:] = dappled.comm.rank + 1
+    assert numpy.array_equal(dappled.full((27, 30), values[3]), numpy.full((27, 30), values[3]))
+    assert numpy.array_equal(dappled.array(values, order="F"), values)
 
 
 def check(statements):
