@@ -35,7 +35,7 @@ def _chosen(condition: Any, x: Any, y: Any) -> Any:
     found = where_array(condition, x, y)
     several = core.ranks() > 1 and any(map(in_pieces, (condition, x, y)))
     return (
-        applied(numpy.where, (condition, x, y), {})
+        applied(numpy.where, (condition, x, y), {}, order="K")
         if found is NotImplemented and several
         else found
     )
