@@ -41,8 +41,9 @@ BITWISE = "bitwise_and bitwise_or bitwise_xor"
 UNARY = "negative absolute square conjugate positive sign"
 OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//"}
 OPERATORS |= {"remainder": "%", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
-# Other dtypes that see the same memory; none that would show the bits of a NaN.
-VIEWED = {"D": "d", "F": "f", "l": "L i h B", "i": "I h B", "h": "H B", "B": "b", "?": "B"}
+# Other dtypes that see the same memory; none that would show the bits of a NaN, or write booleans
+# that are neither 0 nor 1.
+VIEWED = {"D": "d", "F": "f", "l": "L i h B", "i": "I h B", "h": "H B", "B": "b"}
 IN_MEMORY_ORDER = [".ravel('A')", ".ravel('K')", ".flatten('A')", ".flatten('F')", ".tobytes('A')"]
 IN_MEMORY_ORDER += [".reshape(-1, order='A')", ".copy('K').ravel('K')", ".copy('A').ravel('A')"]
 IN_MEMORY_ORDER += [".T.ravel('K')"]
@@ -878,6 +879,8 @@ def in_memory_order(g):
     else:
         text = f"np.where({second} > 0, {first}, {second})"
     look = g.one(IN_MEMORY_ORDER)
+    if "bytes" in look and numpy.asarray(g.value(text)).dtype.char in "gG":
+        return None  # their padding may hold anything
     if g.often(0.3) and "bytes" not in look:
         result = g.fresh("r")
         g.run_result(f"{result} = {text}{look}", result)
@@ -996,6 +999,8 @@ def iterate(g):
         return None
     if not array.flags.writeable:
         return None
+    if array.size > 20_000:
+        return None  # one by one is slow
     kind = g.one("flat walk iterator")
     if kind == "iterator" and array.ndim == 1:
         return f"log([x for x in {name}[:20]])"

@@ -6,6 +6,21 @@ import pytest
 from oracle import Oracle, difference, quietly, run_dappled
 
 FOUND = {
+    "an operation in place, from NumPy's view of a replicated array": [
+        "a = at(np.array(data(14, (32_768,), 'd')), 'n')",
+        "a[...] %= «numpy.asarray(a[::-1])»",
+        "a += «numpy.asarray(a[::-1])»",
+    ],
+    "the memory order of `where` of long doubles": [
+        "b = np.array(data(9, (8, 10, 10), 'g'), order='F')",
+        "r = np.where(b[:, ::-1, 2:6] > 0, b[:, :, 2:9:2], b[:, ::-1, 2:6])",
+        "log(r.ravel('K'))",
+    ],
+    "the memory order of indices": [
+        "b = np.array(data(9, (8, 6, 10), 'B'), order='F')",
+        "log(np.unravel_index(b, (20, 20))[1].ravel('K'))",
+        "log(np.ravel_multi_index((b, b), (20, 20)).ravel('K'))",
+    ],
     "bytes of a part that is not contiguous, of an array in F order": [
         "a = np.array(data(12, (33, 3), 'B'), order='F')",
         "log(a[14:32].tobytes('A'))",
