@@ -641,6 +641,8 @@ def sort(g):
         return None
     if target.dtype.kind in "fc" and (target == 0).any():
         return None  # the order of 0.0 and -0.0 is open
+    if target.dtype.char == "e" and target.size > 1000:
+        return None  # NumPy 2.4 leaves some out of order on CPUs with AVX-512
     return f"{text}.sort({g.chance.randrange(-target.ndim, target.ndim)})"
 
 

@@ -6,6 +6,18 @@ import pytest
 from oracle import Oracle, difference, quietly, run_dappled
 
 FOUND = {
+    "functions that choose an order by the flags of a part": [
+        "c = np.array(data(2, (128, 8), 'l'), order='F')",
+        "a, b, d = np.delete(c[19:82], 12, 0), np.insert(c[::2], 1, 5, 0), np.pad(c[1:], 1)",
+        "log(a.ravel('K')); log(b.ravel('K')); log(d.ravel('K'))",
+        "v = a.reshape(-1)",
+        "v[3:70] = 77",
+    ],
+    "a repeated axis in the order of memory": [
+        "c = np.array(data(2, (8, 10), 'm8[s]'), order='F')",
+        "log(np.broadcast_to(c, (2, 8, 10)).ravel('K'))",
+        "log(np.broadcast_to(c, (2, 8, 10)).flatten('K'))",
+    ],
     "an operation in place, from NumPy's view of a replicated array": [
         "a = at(np.array(data(14, (32_768,), 'd')), 'n')",
         "a[...] %= «numpy.asarray(a[::-1])»",
