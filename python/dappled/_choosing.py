@@ -13,6 +13,7 @@ from dappled._creation import NATIVE_KINDS, asarray
 from dappled._folding import placed
 from dappled._line import called_by_user
 from dappled._native import native
+from dappled._order import flags_of
 from dappled._piecewise import applied, in_pieces
 from dappled._taking import nonzero
 
@@ -34,7 +35,7 @@ def _chosen(condition: Any, x: Any, y: Any) -> Any:
     found = where_array(condition, x, y)
     several = core.ranks() > 1 and any(map(in_pieces, (condition, x, y)))
     return (
-        applied(numpy.where, (condition, x, y), {})
+        applied(numpy.where, (condition, x, y), {}, order="K")
         if found is NotImplemented and several
         else found
     )
@@ -116,8 +117,10 @@ def round(self: Any, decimals: Any = 0, out: Any = None) -> Any:
     # what needs no scaling lie as they did.
     kind = self.dtype.kind
     scales = decimals < 0 or (decimals > 0 and kind not in "iu")
-    scaled = out is None and scales and kind != "c" and in_pieces(self)
-    return into(_round(self.copy("A") if scaled else self, decimals), out)
+    flags = flags_of(self)
+    ordered = flags.c_contiguous or flags.f_contiguous
+    moves = out is None and scales and kind != "c" and not ordered
+    return into(_round(self.copy("A") if moves else self, decimals), out)
 
 
 def _round(self: Any, decimals: int) -> Any:

@@ -91,7 +91,8 @@ class Walk:
         self._ahead = Ahead([self._base]) if self._ahead is None else self._ahead
         found = self._ahead[self.index][0][()]
         self.index += 1
-        self.coords = next(self._places, (self._base.shape[0], *[0] * (self._base.ndim - 1)))
+        past = (*self._base.shape[:1], *[0] * (self._base.ndim - 1))
+        self.coords = next(self._places, past)
         return found
 
 

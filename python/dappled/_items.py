@@ -18,7 +18,7 @@ from dappled._array import empty as empty_array
 from dappled._broadcasting import fitted
 from dappled._line import called_by_user
 from dappled._native import native
-from dappled._order import flags_of, memory_order, turned
+from dappled._order import common_order, flags_of, memory_order, strides_of, turned
 from dappled._piecewise import applied, in_pieces
 from dappled._views import getfield, viewed
 
@@ -170,13 +170,21 @@ def reshape(array: Any, *shape: Any, order: str = "C", copy: bool | None = None)
     return viewed(numpy.ndarray.reshape, made, *shape, order=order, copy=False)
 
 
+def _flat_order(array: Any, order: str) -> list[int]:
+    """The axes in the order in which NumPy visits them; one that is repeated stays where it is."""
+    axes = memory_order(array, array.ndim, order)
+    if order in ("K", "k") and 0 in strides_of(array):
+        return common_order([array], array.shape)
+    return axes
+
+
 def ravel(array: Any, order: str = "C") -> Any:
-    rows = array.transpose(memory_order(array, array.ndim, order))
+    rows = array.transpose(_flat_order(array, order))
     return rows.reshape(-1) if flags_of(rows).c_contiguous else flatten(array, order)
 
 
 def flatten(array: Any, order: str = "C") -> Any:
-    return copy(array.transpose(memory_order(array, array.ndim, order))).reshape(-1)
+    return copy(array.transpose(_flat_order(array, order))).reshape(-1)
 
 
 def _view(name: str) -> Callable[..., Any]:

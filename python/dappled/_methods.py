@@ -235,6 +235,16 @@ def _tolist(self: Any) -> Any:
     return _by_numpy(self) if found is None else found
 
 
+_bytes_by_numpy = gathered(numpy.ndarray.tobytes, "dappled.ndarray")
+
+
+def _tobytes(self: Any, order: Any = "C") -> Any:
+    # A gathered part is contiguous where the part itself is not, so "A" is decided before.
+    if order in ("A", "a"):
+        order = "F" if flags_of(self).fnc else "C"
+    return _bytes_by_numpy(self, order)
+
+
 OWN: dict[str, Any] = {
     "__bool__": _single(bool),
     "__class_getitem__": classmethod(_parametrized),
@@ -249,6 +259,7 @@ OWN: dict[str, Any] = {
     "device": property(lambda self: "cpu"),
     "flat": flat,
     "tolist": dressed(_tolist, numpy.ndarray.tolist, "dappled.ndarray", GATHERED),
+    "tobytes": dressed(_tobytes, numpy.ndarray.tobytes, "dappled.ndarray", GATHERED),
     **_array_function.METHODS,
     **_exports.METHODS,
     **_extras.METHODS,

@@ -118,13 +118,28 @@ def in_python(function: Any) -> types.FunctionType | None:
     return function if isinstance(function, types.FunctionType) else None
 
 
+def _with_view_flags(code: types.CodeType) -> types.CodeType:
+    """Code that reads `_flags` instead of `flags`: a part of a distributed array that is not
+    contiguous has other flags than its gathered copy, and NumPy chooses an order by them.
+    """
+    names = tuple("_flags" if name == "flags" else name for name in code.co_names)
+    inner = (
+        _with_view_flags(one) if isinstance(one, types.CodeType) else one for one in code.co_consts
+    )
+    return code.replace(co_names=names, co_consts=tuple(inner))
+
+
 def _copy(function: types.FunctionType) -> Any:
     if function in _made:
         return _made[function]
     theirs = function.__globals__
     ours = {"__builtins__": builtins, "__name__": theirs["__name__"]}
     copy = types.FunctionType(
-        function.__code__, ours, function.__name__, function.__defaults__, function.__closure__
+        _with_view_flags(function.__code__),
+        ours,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
     )
     copy.__kwdefaults__ = function.__kwdefaults__
     _made[function] = copy  # before its globals, among which it may be itself

@@ -252,7 +252,11 @@ choose = native(numpy.choose)(_choose_into)
 def unravel_index(indices: Any, shape: Any, order: Any = "C") -> Any:
     if core.ranks() == 1 or not in_pieces(indices):
         return NotImplemented
-    return applied(lambda part: numpy.unravel_index(part, shape, order), (indices,), {})
+
+    def unravelled(part: Any) -> Any:
+        return numpy.unravel_index(part, shape, order)
+
+    return applied(unravelled, (indices,), {}, order="K")
 
 
 @native(numpy.ravel_multi_index)
@@ -264,7 +268,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
     def ravelled(*parts: Any) -> Any:
         return numpy.ravel_multi_index(parts, dims, mode, order)
 
-    return applied(ravelled, parts, {})
+    return applied(ravelled, parts, {}, order="K")
 
 
 def _method(name: str, ours: Callable[..., Any]) -> Any:

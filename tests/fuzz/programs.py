@@ -13,28 +13,40 @@ from reference import Oracle, quietly
 
 NATIVE = "?bhilBHILefdFD"
 OTHER = ["M8[D]", "m8[s]", "U3", "S2", ">i4", ">f8", "g", "O"]
+STRUCTURES = ["i4,f8", "?,i2,f4", "u1,D", "i8,i8"]
+NO_NUMBERS = "SUMmOV"
 LETTERS = "abcd"
 
 # Shapes by their number of elements: below, at and above each threshold of the implementation.
 SHAPES = {
     "tiny": [(0,), (1,), (2,), (7,), (12,), (3, 4), (1, 5), (0, 3), (2, 3, 4), (5, 5), ()],
     "small": [(100,), (63,), (10, 12), (4, 5, 6), (7, 7), (1, 100), (33, 3)],
+    "leaf": [(127,), (128,), (129,), (255,), (257,), (16, 16), (3, 129)],
     "fused": [(799,), (800,), (801,), (8, 100), (20, 40), (27, 30), (8, 10, 10)],
-    "page": [(2047,), (2049,), (4096,), (4097,), (64, 65), (16, 16, 17)],
+    "tile": [(511,), (512,), (513,), (1023,), (1024,), (1025,), (32, 32), (3, 513)],
+    "page": [(2047,), (2049,), (2500,), (4096,), (4097,), (64, 65), (16, 16, 17)],
+    "buffer": [(8191,), (8192,), (8193,), (90, 91), (3, 2731), (20, 20, 21)],
     "deferred": [(16383,), (16384,), (16385,), (128, 128), (129, 127), (16, 32, 33)],
-    "large": [(65537,), (256, 257), (3, 150, 150)],
+    "part": [(32767,), (32768,), (32769,), (181, 182)],
+    "large": [(65535,), (65536,), (65537,), (256, 257), (3, 150, 150)],
     "threads": [(131071,), (131072,), (131073,), (362, 363)],
+    "huge": [(262143,), (262144,), (262145,), (512, 513)],
 }
-CLASSES = ["tiny"] * 8 + ["small"] * 8 + ["fused"] * 6 + ["page"] * 2 + ["deferred"] * 4
-CLASSES += ["large", "threads"]
+CLASSES = ["tiny"] * 32 + ["small"] * 30 + ["fused"] * 22 + ["leaf"] * 6 + ["tile"] * 6
+CLASSES += ["page"] * 8 + ["buffer"] * 4 + ["deferred"] * 14 + ["part"] * 2 + ["large"] * 3
+CLASSES += ["threads"] * 3 + ["huge"]
 
 BINARY = "add subtract multiply maximum minimum divide floor_divide remainder"
 BITWISE = "bitwise_and bitwise_or bitwise_xor"
 UNARY = "negative absolute square conjugate positive sign"
 OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//"}
 OPERATORS |= {"remainder": "%", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
-# Other dtypes that see the same memory; none that would show the bits of a NaN.
-VIEWED = {"D": "d", "F": "f", "l": "L i h B", "i": "I h B", "h": "H B", "B": "b", "?": "B"}
+# Other dtypes that see the same memory; none that would show the bits of a NaN, or write booleans
+# that are neither 0 nor 1.
+VIEWED = {"D": "d", "F": "f", "l": "L i h B", "i": "I h B", "h": "H B", "B": "b"}
+IN_MEMORY_ORDER = [".ravel('A')", ".ravel('K')", ".flatten('A')", ".flatten('F')", ".tobytes('A')"]
+IN_MEMORY_ORDER += [".reshape(-1, order='A')", ".copy('K').ravel('K')", ".copy('A').ravel('A')"]
+IN_MEMORY_ORDER += [".T.ravel('K')"]
 COMPARISONS = ["<", ">", "<=", ">=", "==", "!="]
 
 
@@ -108,7 +120,9 @@ class _Generator:
 
     def create(self, name, size):
         shape = self.one(SHAPES[size])
-        kind = self.one([*NATIVE, *"dddlliF?D"]) if self.often(0.95) else self.one(OTHER)
+        kind = self.one([*NATIVE, *"dddlliF?D"])
+        if self.often(0.08):
+            kind = self.one(STRUCTURES if self.often(0.4) else OTHER)
         known = kind in NATIVE
         how = self.chance.random()
         if how < 0.06 and known:
@@ -153,10 +167,6 @@ class _Generator:
         """Runs a statement that makes an array, which others may use."""
         if self.run(statement) and isinstance(self.names.get(name), numpy.ndarray):
             self.add(name)
-
-    def is_known_to_fail(self, scanned):
-        """Scans of empty views on several ranks."""
-        return self.ranks > 1 and not scanned.size
 
     # Views.
 
@@ -237,6 +247,8 @@ class _Generator:
             text = f"{name}.T"
         if array.dtype.kind == "c" and self.often(0.15):
             text = f"{text}.{self.one('real imag')}"
+        if array.dtype.names and self.often(0.7):
+            text = f"{text}[{self.one(array.dtype.names)!r}]"
         found = self.value(text)
         if not isinstance(found, numpy.ndarray):
             return None, None
@@ -288,6 +300,8 @@ class _Generator:
             return "np.timedelta64(7, 's')"
         if dtype.kind in "US":
             return self.one(["'x'", "b'yz'"])
+        if dtype.names:
+            return f"({', '.join(self.one('0 1 3') for _ in dtype.names)})"
         if dtype.kind == "?":
             return self.one("True False")
         values = "0 1 3 7 True np.float32(2) np.int8(5)"
@@ -367,7 +381,7 @@ def assign(g):
 
 def in_place(g):
     text, target = g.target()
-    if text is None or target.dtype.kind in "SUMmO":
+    if text is None or target.dtype.kind in NO_NUMBERS:
         return None
     ufunc = g.one("add subtract multiply add subtract multiply divide remainder floor_divide")
     if target.dtype.kind in "biu" and g.often(0.3):
@@ -380,7 +394,7 @@ def in_place(g):
 
 def into(g):
     text, target = g.target()
-    if text is None or target.dtype.kind in "SUMmO":
+    if text is None or target.dtype.kind in NO_NUMBERS:
         return None
     where = f", where={_marked(g.mask(text, target.shape))}" if g.often(0.4) else ""
     if g.often(0.3):
@@ -446,7 +460,7 @@ def by_index(g):
         if other != ":":
             key, plain = f"{key}, {_marked(other)}", f"{plain}, {other}"
     chosen = g.value(f"{text}[{plain}]")
-    if g.often(0.2) and target.dtype.kind not in "SUMmO":
+    if g.often(0.2) and target.dtype.kind not in NO_NUMBERS:
         return f"{text}[{key}] {g.one('+ - *')}= {_marked(g.source(text, chosen))}"
     return f"{text}[{key}] = {_marked(g.source(text, chosen))}"
 
@@ -519,8 +533,6 @@ def accumulate(g):
     value = g.value(source)
     if value.shape != target.shape or value.dtype != target.dtype:
         return None
-    if g.is_known_to_fail(target):
-        return None
     axis = g.chance.randrange(-target.ndim, target.ndim)
     ufunc = g.one("add add multiply maximum minimum")
     form = g.one("accumulate accumulate cumsum")
@@ -585,7 +597,17 @@ def other_into(g):
     value = g.value(source)
     if value.shape != target.shape or value.dtype != target.dtype:
         return None
-    kind = g.one("clip round concatenate choose compress stack nan_to_num divmod")
+    kind = g.one("clip round concatenate choose compress stack nan_to_num divmod matmul byteswap")
+    if kind == "matmul":
+        square = target.ndim == 2 and target.shape[0] == target.shape[1] < 200
+        if not square or target.dtype.kind == "f":
+            return None
+        other = g.window(g.one(g.near(text)), target.shape)
+        if other is None or g.value(other).dtype != target.dtype:
+            return None
+        return f"np.matmul({_marked(source)}, {_marked(other)}, out={text})"
+    if kind == "byteswap":
+        return f"{text}.byteswap(True)" if target.dtype.kind in "iu" else None
     if kind == "nan_to_num":
         return f"np.nan_to_num({text}, copy=False)"
     if kind == "stack" and target.ndim > 1:
@@ -619,12 +641,14 @@ def sort(g):
         return None
     if target.dtype.kind in "fc" and (target == 0).any():
         return None  # the order of 0.0 and -0.0 is open
+    if target.dtype.char == "e" and target.size > 1000:
+        return None  # NumPy 2.4 leaves some out of order on CPUs with AVX-512
     return f"{text}.sort({g.chance.randrange(-target.ndim, target.ndim)})"
 
 
 def flat(g):
     text, target = g.target()
-    if text is None or not target.size or target.dtype.kind in "SUMmO":
+    if text is None or not target.size or target.dtype.kind in NO_NUMBERS:
         return None
     if g.often(0.5):
         source = g.source(text, target)
@@ -640,7 +664,7 @@ def flat(g):
 
 def fill(g):
     text, target = g.target()
-    if text is None or target.dtype.kind in "SUMmO":
+    if text is None or target.dtype.kind in NO_NUMBERS:
         return None
     if target.ndim == 2 and target.shape[0] and target.shape[1] and g.often(0.3):
         return f"np.fill_diagonal({text}, {g.scalar(target.dtype)})"
@@ -696,6 +720,12 @@ def make_view(g):
         text = f"{name}.view({g.one(VIEWED[array.dtype.char])!r})"
     elif kind < 0.43:
         text = f"{name}[..., None]"
+    elif kind < 0.46 and array.ndim > 1:
+        text = f"{name}.swapaxes(0, {g.chance.randrange(array.ndim)})"
+    elif array.dtype.names and kind < 0.8:
+        text = f"{text}[{g.one(array.dtype.names)!r}]"
+    elif kind < 0.49 and g.ranks == 1 and array.dtype.char in NATIVE:
+        text = f"np.asarray(numpy.asarray({text}))"  # over the same memory
     if not isinstance(g.value(text), numpy.ndarray):
         return None
     view = g.fresh("v")
@@ -711,7 +741,7 @@ def compute(g):
     array = g.names[name]
     if not isinstance(array, numpy.ndarray) or array.size > 140_000:
         return None
-    if array.dtype.kind in "SUMmO":
+    if array.dtype.kind in NO_NUMBERS:
         return None
     first = name if g.often(0.5) else g.part(name)
     value = g.value(first)
@@ -752,7 +782,10 @@ def move(g):
     value = g.value(first)
     if not isinstance(value, numpy.ndarray) or not value.ndim:
         return None
-    kind = g.one("mask index sort roll copy concatenate repeat flip diff cumsum argsort nonzero")
+    kind = g.one(
+        "mask index sort roll copy concatenate join repeat flip diff cumsum argsort nonzero "
+        "searchsorted unique triangle delete outer along"
+    )
     if kind == "mask":
         text = f"{first}[{g.mask(first, value.shape)}]"
     elif kind == "index":
@@ -772,12 +805,44 @@ def move(g):
         text = f"{first}.copy()"
     elif kind == "concatenate":
         text = f"np.concatenate([{first}, {first}])"
+    elif kind == "join":
+        second = g.window(g.one(g.near(first)), value.shape)
+        axis = g.chance.randrange(value.ndim)
+        text = f"np.{g.one('concatenate stack')}([{first}, {second}, {first}], axis={axis})"
+    elif kind == "searchsorted":
+        other = g.window(g.one(g.near(first)), (g.chance.randint(1, 40),))
+        if value.ndim != 1 or value.dtype.kind not in "biuf" or not value.size or other is None:
+            return None
+        if numpy.isnan(value).any() or g.value(other).dtype != value.dtype:
+            return None
+        text = f"np.searchsorted(np.sort({first}), {other}, {g.one(['', 'left', 'right'])!r})"
+        text = text.replace(", ''", "")
+    elif kind == "unique":
+        if value.dtype.kind not in "biu":
+            return None
+        text = f"np.unique({first})"
+    elif kind == "triangle":
+        if value.ndim < 2 or value.dtype.kind not in "biufc":
+            return None
+        text = f"np.{g.one('tril triu')}({first}, {g.chance.randint(-2, 2)})"
+    elif kind == "delete":
+        text = f"np.delete({first}, {g.chance.randrange(value.shape[0])}, 0)"
+    elif kind == "outer":
+        if value.ndim != 1 or value.dtype.kind not in "iuf" or value.size > 400:
+            return None
+        text = f"np.{g.one('add multiply maximum')}.outer({first}, {first}[:7])"
+    elif kind == "along":
+        if not value.shape[-1] or value.dtype.kind == "O":
+            return None
+        text = f"np.take_along_axis({first}, np.argsort({first}, kind='stable'), -1)"
+        if value.dtype.kind == "V":
+            return None
     elif kind == "repeat":
         text = f"np.repeat({first}, 2, 0)"
     elif kind == "flip":
         text = f"np.flip({first})"
     elif kind == "diff":
-        if value.dtype.kind in "SUMO" or value.dtype.kind == "b":
+        if value.dtype.kind in "SUMOVb":
             return None
         text = f"np.diff({first})"
     elif kind == "nonzero":
@@ -785,7 +850,7 @@ def move(g):
             return None
         text = f"np.nonzero({first})[0]"
     else:
-        if value.dtype.kind not in "biufc" or g.is_known_to_fail(value):
+        if value.dtype.kind not in "biufc":
             return None
         text = f"np.cumsum({first}, {g.chance.randrange(value.ndim)})"
     result = g.fresh("r")
@@ -793,11 +858,62 @@ def move(g):
     return None
 
 
+def in_memory_order(g):
+    """Elements in the order of memory, which NumPy chooses for each expression."""
+    name = g.array()
+    array = g.names[name]
+    if not isinstance(array, numpy.ndarray) or array.dtype.kind not in "biufc":
+        return None
+    first = name if g.often(0.5) else g.part(name)
+    value = g.value(first)
+    if not isinstance(value, numpy.ndarray) or value.size > 140_000:
+        return None
+    second = g.window(g.one(g.near(first)), value.shape)
+    if value.ndim > 1 and value.shape[0] == value.shape[-1] and g.often(0.5):
+        second = f"{first}.T"
+    kind = g.chance.random()
+    if second is None or g.value(second).dtype.kind not in "biufc" or kind < 0.3:
+        text = f"({first} * 2 + 1)" if g.often(0.5) else first
+    elif kind < 0.6:
+        text = f"({first} + {second})"
+    elif kind < 0.8:
+        text = f"({first} * 3 + {second} * {first})"
+    else:
+        text = f"np.where({second} > 0, {first}, {second})"
+    look = g.one(IN_MEMORY_ORDER)
+    if "bytes" in look and numpy.asarray(g.value(text)).dtype.char in "gG":
+        return None  # their padding may hold anything
+    if g.often(0.3) and "bytes" not in look:
+        result = g.fresh("r")
+        g.run_result(f"{result} = {text}{look}", result)
+        return None
+    return f"log({text}{look})"
+
+
+def reduce_at(g):
+    """Reductions of segments, and reductions of what a mask chooses."""
+    name = g.array()
+    array = g.names[name]
+    if not isinstance(array, numpy.ndarray) or not array.ndim or array.dtype.kind not in "biu":
+        return None
+    first = name if g.often(0.5) else g.part(name)
+    value = g.value(first)
+    ufunc = g.one("add maximum minimum")
+    if g.often(0.5):
+        mask = g.mask(first, value.shape)
+        return f"log(np.{ufunc}.reduce({first}, axis=None, initial=3, where={mask}))"
+    axis = g.chance.randrange(value.ndim)
+    places = g.places(value.shape[axis])
+    if places is None:
+        return None
+    return f"log(np.{ufunc}.reduceat({first}, {places}, {axis}))"
+
+
 def look(g):
     """A value that the program asks for, so that pending work is done."""
     name = g.array()
     array = g.names[name]
-    if not isinstance(array, numpy.ndarray) or array.dtype.kind in "SUMmO":
+    if not isinstance(array, numpy.ndarray) or array.dtype.kind in NO_NUMBERS:
         return None
     first = name if g.often(0.5) else g.part(name)
     value = g.value(first)
@@ -837,14 +953,18 @@ def export(g):
     """An export that is held while the array is written."""
     name = g.array()
     array = g.names[name]
-    if not isinstance(array, numpy.ndarray) or array.dtype.kind in "SUMmO":
+    if not isinstance(array, numpy.ndarray) or array.dtype.kind in NO_NUMBERS:
         return None
     result = g.fresh("e")
     if g.ranks > 1:
         # It is held, but what it shows after a write is not promised: `_` is not compared.
         return f"_{result} = numpy.asarray({name}); log(_{result}.copy())"
-    kind = g.one("asarray asarray memoryview part")
-    if kind == "memoryview":
+    kind = g.one("asarray asarray memoryview part dlpack")
+    if kind == "dlpack":
+        if array.dtype.char not in "bBhHiIlLdfFD":
+            return None
+        text = f"numpy.from_dlpack({name})"
+    elif kind == "memoryview":
         if array.dtype.char not in "bBhHiIlLdf":
             return None
         text = f"memoryview({name})"
@@ -881,13 +1001,13 @@ def iterate(g):
         return None
     if not array.flags.writeable:
         return None
+    if array.size > 20_000:
+        return None  # one by one is slow
     kind = g.one("flat walk iterator")
     if kind == "iterator" and array.ndim == 1:
         return f"log([x for x in {name}[:20]])"
     if kind == "walk":
         return f"log([x for x in {name}.flat][:20])"
-    if g.ranks > 1:
-        return None  # not until `flat` shows what was written on several ranks
     return f"f = {name}.flat; x = next(f); {name}[...] = 3; log((x, f.index, *[y for y in f][:5]))"
 
 
@@ -909,4 +1029,5 @@ STATEMENTS = [assign] * 6 + [in_place] * 5 + [into] * 5 + [by_mask] * 4 + [by_ro
 STATEMENTS += [by_index] * 4 + [copyto] * 3 + [place] * 2 + [put] * 2 + [put_along] + [at] * 2
 STATEMENTS += [accumulate] * 3 + [reduce_into] * 2 + [take_into] * 2 + [other_into] * 2 + [sort] * 2
 STATEMENTS += [flat] + [fill] + [loop] + [swap] + [make_view] * 5 + [compute] * 6 + [move] * 4
+STATEMENTS += [in_memory_order] * 2 + [reduce_at]
 STATEMENTS += [look] * 6 + [export] * 2 + [through_export] * 2 + [iterate] + [forget]

@@ -39,7 +39,7 @@ SETTINGS = {
 ON_ONE = ["plain", "deferred", "compiled", "interpreted", "refused", "together", "eager"]
 ON_ONE += ["plain", "threads"]
 ON_SEVERAL = ["plain", "deferred", "compiled", "interpreted", "replicated", "checked", "plain"]
-CHUNK = 1000
+CHUNK = 2000
 SECONDS_PER_PROGRAM = 20
 
 

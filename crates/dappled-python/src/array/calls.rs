@@ -15,6 +15,7 @@ use super::class::NdArray;
 use super::exclusive::{exclusive, tell_refused};
 use super::given::{is_generic, is_plain_array};
 use super::session::session;
+use super::slow;
 
 /// Lists inside lists deeper than this are not looked at,
 const DEPTH: usize = 3;
@@ -123,7 +124,7 @@ fn add_other(hasher: &mut DefaultHasher, value: &Bound<'_, PyAny>) -> PyResult<(
         array.shape().hash(hasher);
         array.dtype().to_string().hash(hasher);
         if checks_all() && !array.dtype().has_object() {
-            value.call_method0(intern!(py, "tobytes"))?.cast::<PyBytes>()?.as_bytes().hash(hasher);
+            add_elements(hasher, value)?;
         }
     } else if is_generic(value)? {
         // A Python number of the same value is the same argument.
@@ -131,11 +132,20 @@ fn add_other(hasher: &mut DefaultHasher, value: &Bound<'_, PyAny>) -> PyResult<(
         if is_number(&item) {
             return add(hasher, &item, 0);
         }
-        value.call_method0(intern!(py, "tobytes"))?.cast::<PyBytes>()?.as_bytes().hash(hasher);
+        add_elements(hasher, value)?;
     } else if let Ok(path) = value.call_method0(intern!(py, "__fspath__")) {
         add(hasher, &path, 0)?;
     } else {
         add_name(hasher, value.get_type().as_any())?;
     }
+    Ok(())
+}
+
+/// Adds the elements of NumPy's array or scalar, without the padding of long doubles and structures,
+/// which may differ between ranks.
+fn add_elements(hasher: &mut DefaultHasher, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = value.py();
+    let cleared = slow::function(py, "canonical")?.call1((value,))?;
+    cleared.call_method0(intern!(py, "tobytes"))?.cast::<PyBytes>()?.as_bytes().hash(hasher);
     Ok(())
 }

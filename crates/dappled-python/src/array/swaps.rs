@@ -146,11 +146,14 @@ fn index(array: Extent<'_>, row: Extent<'_>) -> Option<(isize, isize)> {
     (0..length as isize).contains(&index).then_some((length as isize, index))
 }
 
+/// Code with the answer for each of its instructions, by address and offset.
+type Answers = HashMap<(usize, c_int), (Py<PyAny>, bool)>;
+
 /// Is an instruction Python's own `x[i] = …`? Any other that assigns an item calls compiled code.
 fn stores(code: &Bound<'_, PyAny>, at: c_int) -> PyResult<bool> {
     thread_local! {
         // The code lives as long as its address is known.
-        static KNOWN: RefCell<HashMap<(usize, c_int), (Py<PyAny>, bool)>> = RefCell::default();
+        static KNOWN: RefCell<Answers> = RefCell::default();
     }
     let py = code.py();
     let key = (code.as_ptr().addr(), at);

@@ -91,7 +91,8 @@ impl Array {
             true => (self.brought(arg)?, 0),
             false => (arg, uses),
         };
-        let (arg, uses) = match is_view_of_outside(&arg, &node) {
+        let depth = if self.is_shared(&node) { OPERATION_AND_CASTS } else { 0 };
+        let (arg, uses) = match reads_outside_view(&arg, &node, depth) {
             true => (self.copied_aside(&node, arg)?, 0),
             false => (arg, uses),
         };
@@ -206,10 +207,20 @@ impl Array {
     }
 }
 
-/// Is an argument in memory of somebody else's that shares bytes with a node's own? On several ranks
-/// NumPy is shown the memory of replicated arrays, and may hand it back.
-fn is_view_of_outside(arg: &Arg, node: &Node) -> bool {
+/// Pending operations that may read memory of somebody else's: the one that was just requested, and
+/// the casts of its operands. What was requested before has been evaluated.
+const OPERATION_AND_CASTS: usize = 2;
+
+/// Does an argument read memory of somebody else's that shares bytes with a node's own, through
+/// pending operations up to a depth? On several ranks NumPy is shown the memory of replicated arrays,
+/// and may hand it back.
+fn reads_outside_view(arg: &Arg, node: &Node, depth: usize) -> bool {
     let (Arg::Part(other, _), Some(own)) = (arg, node.whole_memory()) else { return false };
+    if let State::Map(map) = other.state()
+        && depth > 0
+    {
+        return map.args.iter().any(|arg| reads_outside_view(arg, node, depth - 1));
+    }
     let addresses = |memory: &Buffer| {
         let start = memory.as_ptr().addr();
         start..start + memory.len()

@@ -158,7 +158,7 @@ fn sampled(memory: &Buffer, view: &View) -> Result<u64, RunError> {
     for at in 0..SAMPLES {
         // The golden ratio: no step of a regular pattern is met.
         let fraction = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut place = (u128::from(fraction) * len >> 64) as usize;
+        let mut place = ((u128::from(fraction) * len) >> 64) as usize;
         let mut offset = view.offset as isize;
         for (&length, &stride) in view.shape.iter().zip(&view.strides).rev() {
             offset += (place % length) as isize * stride;
