@@ -39,7 +39,7 @@ ENDINGS = {
     "is_killed": [],
     "crashes": ["Segmentation fault"],
     "has_no_memory_for_numpy": ["MemoryError: Unable to allocate", "rank 1 of 3"],
-    "has_no_memory_for_us": ["MemoryError: Unable to allocate", "rank 1 of 3"],
+    "has_no_memory_for_us": ["MemoryError: Unable to allocate", "of it on rank 1 of 3"],
 }
 
 
