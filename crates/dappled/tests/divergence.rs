@@ -1,5 +1,6 @@
 //! Ranks that do not do the same are told so, at the first message between them.
 
+use dappled::config::Config;
 use dappled::graph::{Array, GraphError, Limits, Session};
 use dappled_fabric::{Fabric, Threads};
 use dappled_kernels::Variant;
@@ -63,9 +64,9 @@ fn the_lowest_limits_and_the_oldest_cpu_win() {
         [(1 << 16, 0, Variant::Avx512), (1 << 10, 7, Variant::Plain), (0, 4096, Variant::Avx2)];
     let found = Threads::run(3, |fabric| {
         let (whole_below, at_once, variant) = asked[fabric.rank() as usize];
-        let session =
-            Session::agreed(Box::new(fabric), Limits { whole_below, at_once }, None, variant)
-                .unwrap();
+        let limits = Limits { whole_below, at_once };
+        let config = Config { limits, variant: Some(variant), ..Config::default() };
+        let session = Session::agreed(Box::new(fabric), &config).unwrap();
         (session.limits().whole_below, session.limits().at_once, Variant::chosen())
     });
     assert_eq!(found, [(0, 0, Variant::Plain); 3]);
