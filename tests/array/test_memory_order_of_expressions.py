@@ -73,9 +73,9 @@ def bits(value):
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_elements_in_memory_order(name, size):
     wrong = []
-    looks = itertools.cycle(LOOKS)  # one for each pair of layouts
-    for pair in itertools.product(list(LAYOUTS)[:-1], LAYOUTS):
-        look = next(looks)
+    # Every other pair of layouts, and one look at each.
+    pairs = list(itertools.product(list(LAYOUTS)[:-1], LAYOUTS))[len(name) % 2 :: 2]
+    for pair, look in zip(pairs, itertools.cycle(LOOKS), strict=False):
         theirs, ours = (seen(np, name, pair, look, SHAPES[size]) for np in (numpy, dappled))
         if theirs != ours:
             wrong.append((*pair, look))

@@ -245,6 +245,9 @@ def _equal(one, other):
 
 
 def same(one, other, nearly, left_open):
+    if one.dtype.names:
+        fields = ((one[name], other[name]) for name in one.dtype.names)
+        return all(bits(a) == bits(b) or same(a, b, nearly, left_open) for a, b in fields)
     if one.dtype.kind in "SUOV" or one.dtype.char in "gG":
         return repr(one.tolist()) == repr(other.tolist())
     if bool(numpy.all(_equal(one, other))):
