@@ -68,13 +68,26 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("said")
 
 
+def refusals(said):
+    return [outcome for outcome, _ in said if outcome.startswith("MemoryError: Unable to alloc")]
+
+
+def test_nearly_all_are_refused_on_several_ranks(folder):
+    refused = [case for case, said in outcomes(3, folder).items() if refusals(said)]
+    assert len(refused) >= 0.9 * len(CASES)
+
+
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_every_rank_raises_and_no_operand_changes(ranks, case, folder):
     said = outcomes(ranks, folder)[case]
-    refused = [outcome for outcome, _ in said if outcome.startswith("MemoryError: Unable to alloc")]
+    refused = refusals(said)
     others = {outcome for outcome, _ in said} - {*refused, "no exception"}
-    assert len(refused) >= ranks and not others
+    assert not others
+    if ranks == 1:
+        assert refused
+    else:  # all ranks or none: there may be room where MPI has freed memory
+        assert len(refused) in (0, ranks)
     assert not any("changed" in outcome for outcome in refused)
     # Where ranks were refused memory in different operations they say so together.
     assert {after and after.split(":")[0] for _, after in said} <= {None, "MemoryError"}
