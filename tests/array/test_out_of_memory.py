@@ -69,7 +69,9 @@ def folder(tmp_path_factory):
 
 
 def refusals(said):
-    return [outcome for outcome, _ in said if outcome.startswith("MemoryError: Unable to alloc")]
+    """The MemoryErrors; Python's own, where it has no memory for an object, says nothing."""
+    texts = "MemoryError: Unable to alloc", "MemoryError: ,"
+    return [one for one, _ in said if one.startswith(texts) or one == "MemoryError: "]
 
 
 def test_nearly_all_are_refused_on_several_ranks(folder):
@@ -83,11 +85,11 @@ def test_every_rank_raises_and_no_operand_changes(ranks, case, folder):
     said = outcomes(ranks, folder)[case]
     refused = refusals(said)
     others = {outcome for outcome, _ in said} - {*refused, "no exception"}
-    assert not others
+    assert not others, said
     if ranks == 1:
         assert refused
     else:  # all ranks or none: there may be room where MPI has freed memory
-        assert len(refused) in (0, ranks)
+        assert len(refused) in (0, ranks), said
     assert not any("changed" in outcome for outcome in refused)
     # Where ranks were refused memory in different operations they say so together.
     assert {after and after.split(":")[0] for _, after in said} <= {None, "MemoryError"}

@@ -180,6 +180,12 @@ def bits(array):
     return array.tobytes()
 
 
+def _shown(value):
+    """A value as text, of a long one its beginning."""
+    text = repr(value)
+    return text if len(text) < 500 else f"{text[:500]}…"
+
+
 def difference(oracle, run, statements=()):
     """What is different between the oracle and Dappled's run; None if nothing is."""
     left_open = LeftOpen(statements)
@@ -219,14 +225,14 @@ def unlike(theirs, ours, left_open=None):
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
         if _kind(theirs) == _kind(ours):
             return None
-        return f"NumPy {theirs!r}, Dappled {ours!r}"
+        return f"NumPy {_shown(theirs)}, Dappled {_shown(ours)}"
     if isinstance(theirs, list | tuple):
         if type(theirs) is not type(ours) or len(theirs) != len(ours):
-            return f"NumPy {theirs!r}, Dappled {ours!r}"
+            return f"NumPy {_shown(theirs)}, Dappled {_shown(ours)}"
         return next(filter(None, map(unlike, theirs, ours)), None)
     if not isinstance(theirs, numpy.ndarray | numpy.generic | memoryview):
         alike = type(theirs) is type(ours) and repr(theirs) == repr(ours)
-        return None if alike else f"NumPy {theirs!r}, Dappled {ours!r}"
+        return None if alike else f"NumPy {_shown(theirs)}, Dappled {_shown(ours)}"
     one, other = numpy.asarray(theirs), numpy.asarray(ours)
     if one.dtype != other.dtype or one.shape != other.shape:
         return f"NumPy {one.dtype} {one.shape}, Dappled {other.dtype} {other.shape}"
