@@ -23,11 +23,12 @@ class Written:
         self.values = values
 
 
-def table_tests(rows, known=None):
+def table_tests(rows, known=None, is_written=False):
     """Two tests: of every row for every layout on one rank and on three, and of the remedy.
 
     `known` has, for each row that can't work, where it does not and the reason. Such a row must
-    fail there, and work with `a.numpy()` in place of each array.
+    fail there, and work with `a.numpy()` in place of each array, or with a copy of that if the
+    library refuses read-only arrays (`is_written`).
     """
     known = known or {}
     unknown = known.keys() - rows.keys()
@@ -47,7 +48,7 @@ def table_tests(rows, known=None):
     @pytest.mark.parametrize("layout", LAYOUTS)
     @pytest.mark.parametrize("name", remedied)
     def remedy(name, layout, ranks):
-        check(rows[name], layout, _as_numpy)
+        check(rows[name], layout, _as_copy if is_written else _as_numpy)
 
     return test, remedy
 
@@ -116,6 +117,11 @@ def _ours(value, layout):
     if np.comm.size > 1:
         assert made._whole == (layout == "replicated")
     return made
+
+
+def _as_copy(value):
+    found = _as_numpy(value)
+    return found.copy() if isinstance(found, numpy.ndarray) else found
 
 
 def _as_numpy(value):
