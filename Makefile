@@ -54,7 +54,7 @@ fuzz: build  ## random programs with new seeds, on one process and on 2 to 4 ran
 	$(BIN)/python tests/fuzz/run.py --seconds $$(( $(FUZZ_SECONDS) / 2 )) --ranks 2,3,4
 
 # Needs the nightly toolchain, and gcc's libasan for Python. Rust's own library is built with the sanitizer, too.
-SANITIZED := $(addprefix -p dappled,-kernels -sorting -fft -compiled -fabric) -p dappled
+SANITIZED := $(addprefix -p dappled,-base -kernels -sort -fft -jit -fabric) -p dappled
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # Memory and threads: what programs do most, and what comes from outside.
 SANITIZED_PYTHON := test_threads_and_fork test_piece test_malformed $(addprefix array/test_,programs quick waiting indexing sorting fft)

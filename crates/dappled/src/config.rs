@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-use dappled_compiled::Mode;
+use dappled_jit::Mode;
 use dappled_kernels::Variant;
 use thiserror::Error;
 

@@ -1,7 +1,7 @@
 //! Rows of arrays in pieces by their numbers.
 
 use dappled::graph::{Array, Found, Named, Values};
-use dappled_sorting::route::Wrong;
+use dappled_sort::route::Wrong;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

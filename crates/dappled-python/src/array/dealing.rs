@@ -1,7 +1,7 @@
 //! Values sorted in ranges of their order, to which they are dealt first: here, or on several ranks.
 
-use dappled_sorting::exact::Exact;
-use dappled_sorting::sort::{self, Dealt};
+use dappled_sort::exact::Exact;
+use dappled_sort::sort::{self, Dealt};
 use numpy::{Element, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

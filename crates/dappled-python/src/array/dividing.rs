@@ -1,8 +1,8 @@
 //! Values divided among ranks by ranges of their order, and put in order where they come to.
 
-use dappled_sorting::divide::Bounds;
-use dappled_sorting::order::Key;
-use dappled_sorting::rank::{self, Part};
+use dappled_sort::divide::Bounds;
+use dappled_sort::order::Key;
+use dappled_sort::rank::{self, Part};
 use numpy::{Element, PyReadonlyArray1, PyReadwriteArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

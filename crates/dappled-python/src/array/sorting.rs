@@ -1,7 +1,7 @@
 //! Elements of NumPy's arrays by their order and number: contiguous memory, on all threads.
 
-use dappled_sorting::order::Key;
-use dappled_sorting::{count, histogram, merge, rank, select};
+use dappled_sort::order::Key;
+use dappled_sort::{count, histogram, merge, rank, select};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 

@@ -3,8 +3,8 @@
 //! Of an element only its bytes matter: Python shows arrays as unsigned numbers, or complex ones of
 //! 16 bytes.
 
-use dappled_sorting::take::OutOfRange;
-use dappled_sorting::{compact, put, take};
+use dappled_sort::take::OutOfRange;
+use dappled_sort::{compact, put, take};
 use num_complex::Complex64;
 use numpy::{Element, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::PyTypeError;

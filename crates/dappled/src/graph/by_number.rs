@@ -10,8 +10,8 @@ use std::sync::Arc;
 use dappled_fabric::{Payload, Pending, keep, room};
 use dappled_kernels::{Buffer, View};
 use dappled_protocol::Distribution;
-use dappled_sorting::receive;
-use dappled_sorting::route::{self, Rows, Wrong};
+use dappled_sort::receive;
+use dappled_sort::route::{self, Rows, Wrong};
 
 use super::evaluate::value;
 use super::layout::Layout;

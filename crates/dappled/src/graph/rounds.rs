@@ -4,8 +4,8 @@
 //! enough to stay in the cache; while a message is on its way, this rank looks up what it has itself.
 
 use dappled_fabric::{Payload, Pending, keep, memory, room};
-use dappled_sorting::asked::{self, Asked};
-use dappled_sorting::route::{self, Rows, Wrong};
+use dappled_sort::asked::{self, Asked};
+use dappled_sort::route::{self, Rows, Wrong};
 
 use super::by_number::{Found, Named, WHAT, end, ended, starts};
 use super::{GraphError, Session};

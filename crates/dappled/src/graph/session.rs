@@ -168,7 +168,7 @@ impl Session {
             session.set_cache(bytes);
         }
         check_all(config.check);
-        dappled_compiled::set_mode(config.compile);
+        dappled_jit::set_mode(config.compile);
         Ok(session)
     }
 
@@ -468,7 +468,7 @@ fn capacity(fabric: &dyn Fabric) -> usize {
 /// A program, checked and ready to run, with loops compiled where they are worth it.
 pub(super) fn prepared(program: &Program) -> Result<Arc<Interpreter>, GraphError> {
     let code = Interpreter::new(program).map_err(RunError::from)?;
-    Ok(Arc::new(match dappled_compiled::shared() {
+    Ok(Arc::new(match dappled_jit::shared() {
         Some(compiler) => code.with_compiler(compiler),
         None => code,
     }))

@@ -30,7 +30,7 @@ pub enum Mode {
 /// Compiles loops, and keeps them.
 ///
 /// ```
-/// use dappled_compiled::{Loops, Mode};
+/// use dappled_jit::{Loops, Mode};
 /// use dappled_kernels::{Buffer, DType, Engine, Interpreter, Op, Operand, Program, View};
 /// let f = DType::Float64;
 /// let mut program = Program::new(vec![f], vec![]);

@@ -21,7 +21,7 @@ const SAMPLES: usize = 64;
 ///
 /// ```
 /// let (mut order, mut room) = ([0; 4], [0; 16]);
-/// dappled_sorting::rank::argsort(&[2.0, f64::NAN, -1.0, 2.0], &mut room, &mut order);
+/// dappled_sort::rank::argsort(&[2.0, f64::NAN, -1.0, 2.0], &mut room, &mut order);
 /// assert_eq!(order, [2, 0, 3, 1]);
 /// ```
 pub fn argsort<T: Key>(values: &[T], room: &mut [u64], order: &mut [i64]) {
@@ -51,7 +51,7 @@ impl<T> Part<'_, T> {
 /// which are all below `length`.
 ///
 /// ```
-/// use dappled_sorting::rank::{Part, argsort_parts};
+/// use dappled_sort::rank::{Part, argsort_parts};
 /// let here = Part { values: &[2.0, 9.0, 2.0][..], first: 5, offsets: None };
 /// let came = Part { values: &[-1.0], first: 0, offsets: Some(&[3]) };
 /// let (mut order, mut room) = ([0; 4], [0; 16]);

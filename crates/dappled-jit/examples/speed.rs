@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use dappled_compiled::{Loops, Mode};
+use dappled_jit::{Loops, Mode};
 use dappled_kernels::{
     Buffer, DType, Engine, Error, Interpreter, Op, Operand, Program, Scalar, View,
 };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dappled_compiled::{Loops, Mode};
+use dappled_jit::{Loops, Mode};
 use dappled_kernels::{
     Buffer, DType, Engine, Fold, Interpreter, Op, Operand, Program, Raised, Reduction, Scalar,
     View, Write, reduce, reduce_written,

@@ -25,7 +25,7 @@ fn count_in(mask: &[bool]) -> usize {
 ///
 /// ```
 /// let mut out = [0; 2];
-/// dappled_sorting::compact::places(&[true, false, true], &mut out);
+/// dappled_sort::compact::places(&[true, false, true], &mut out);
 /// assert_eq!(out, [0, 2]);
 /// ```
 pub fn places(mask: &[bool], out: &mut [i64]) {

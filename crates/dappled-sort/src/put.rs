@@ -15,7 +15,7 @@ const PARTS: usize = 8;
 ///
 /// ```
 /// let mut target = [0; 4];
-/// dappled_sorting::put::put(&mut target, &[1, -1, 1], &[7, 8, 9]).unwrap();
+/// dappled_sort::put::put(&mut target, &[1, -1, 1], &[7, 8, 9]).unwrap();
 /// assert_eq!(target, [0, 9, 0, 8]);
 /// ```
 pub fn put<T: Copy + Send + Sync>(

@@ -28,7 +28,7 @@ pub struct Asked {
 /// What each thread's share of the numbers asks of all parts.
 ///
 /// ```
-/// use dappled_sorting::{asked, route::Rows};
+/// use dappled_sort::{asked, route::Rows};
 /// let (asked, mut out) = (asked::ask_all(&[1, 3, -1], &[0, 2, 5]).unwrap(), [0; 3]);
 /// assert_eq!(asked::column(&asked, 1, vec![]), [1, 0, 0, 0, 2, 0, 0, 0]);
 /// asked::own(&asked, 0, Rows { bytes: b"ab", width: 1 }, &mut out);

@@ -9,7 +9,7 @@ use crate::order::Key;
 ///
 /// ```
 /// let mut out = [0; 5];
-/// dappled_sorting::merge::merge(&[1, 4], &[2, 3, 5], &mut out);
+/// dappled_sort::merge::merge(&[1, 4], &[2, 3, 5], &mut out);
 /// assert_eq!(out, [1, 2, 3, 4, 5]);
 /// ```
 pub fn merge<T: Key>(a: &[T], b: &[T], out: &mut [T]) {

@@ -13,7 +13,7 @@ pub struct OutOfRange(pub usize);
 ///
 /// ```
 /// let mut out = [0; 4];
-/// dappled_sorting::take::take(&[1, 2, 3, 4, 5, 6], 2, &[-1, 0], &mut out).unwrap();
+/// dappled_sort::take::take(&[1, 2, 3, 4, 5, 6], 2, &[-1, 0], &mut out).unwrap();
 /// assert_eq!(out, [5, 6, 1, 2]);
 /// ```
 pub fn take<T: Copy + Send + Sync>(

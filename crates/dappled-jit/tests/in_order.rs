@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dappled_compiled::{Loops, Mode};
+use dappled_jit::{Loops, Mode};
 use dappled_kernels::element::bytes_of;
 use dappled_kernels::{
     Buffer, DType, Engine, Error, Interpreter, Op, Operand, Program, Scalar, View,

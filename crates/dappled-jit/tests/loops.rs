@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dappled_compiled::{Loops, Mode};
+use dappled_jit::{Loops, Mode};
 use dappled_kernels::element::typed;
 use dappled_kernels::{
     Buffer, Compiler, DType, Engine, Fold, Interpreter, Op, Operand, Program, Raised, Reduction,

@@ -1,9 +1,9 @@
 //! Long slices, which are shared among threads, against what one thread would do.
 
-use dappled_sorting::exact::Exact;
-use dappled_sorting::order::Key;
-use dappled_sorting::take::OutOfRange;
-use dappled_sorting::{
+use dappled_sort::exact::Exact;
+use dappled_sort::order::Key;
+use dappled_sort::take::OutOfRange;
+use dappled_sort::{
     asked, compact, count, divide, histogram, merge, put, rank, receive, route, select, sort, take,
 };
 use proptest::prelude::*;

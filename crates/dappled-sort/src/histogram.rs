@@ -45,7 +45,7 @@ fn ends_of(values: &[f64]) -> Option<(f64, f64)> {
 /// it was rounded.
 ///
 /// ```
-/// let counts = dappled_sorting::histogram::histogram(&[0.0, 0.5, 1.0, 2.0], &[0.0, 0.5, 1.0]);
+/// let counts = dappled_sort::histogram::histogram(&[0.0, 0.5, 1.0, 2.0], &[0.0, 0.5, 1.0]);
 /// assert_eq!(counts, [1, 2]);
 /// ```
 pub fn histogram(values: &[f64], edges: &[f64]) -> Vec<i64> {

@@ -13,7 +13,7 @@ const PARTS: usize = 8;
 ///
 /// ```
 /// let mut target = *b"abcd";
-/// dappled_sorting::receive::write(&mut target, 1, &[2, 0, 0, 0, 0, 0, 0, 0], 4, b"xy");
+/// dappled_sort::receive::write(&mut target, 1, &[2, 0, 0, 0, 0, 0, 0, 0], 4, b"xy");
 /// assert_eq!(&target, b"ybxd");
 /// ```
 pub fn write(target: &mut [u8], width: usize, places: &[u8], place_bytes: usize, values: &[u8]) {

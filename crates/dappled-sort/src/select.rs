@@ -21,7 +21,7 @@ pub struct Within<T> {
 /// and the element is one of it.
 ///
 /// ```
-/// let within = dappled_sorting::select::within(&[5, 1, 4, 2, 3], 2, 3);
+/// let within = dappled_sort::select::within(&[5, 1, 4, 2, 3], 2, 3);
 /// assert_eq!((within.before, within.found.len()), (1, 2));
 /// ```
 pub fn within<T: Key>(values: &[T], low: T, high: T) -> Within<T> {

@@ -16,7 +16,7 @@ impl Bounds {
     /// How many values are in each range; the first has the number `first`.
     ///
     /// ```
-    /// use dappled_sorting::divide::Bounds;
+    /// use dappled_sort::divide::Bounds;
     /// assert_eq!(Bounds::new([(3, 13)]).counts(&[5, 1, 3, 3], 10), [2, 2]);
     /// ```
     pub fn counts<T: Key>(&self, values: &[T], first: i64) -> Vec<usize> {
@@ -37,7 +37,7 @@ impl Bounds {
     /// `counts` are how many each has.
     ///
     /// ```
-    /// use dappled_sorting::divide::Bounds;
+    /// use dappled_sort::divide::Bounds;
     /// let (mut values, mut offsets) = ([0; 4], [0; 4]);
     /// Bounds::new([(3, 13)]).divide(&[5, 1, 3, 3], 10, &[2, 2], &mut values, &mut offsets);
     /// assert_eq!((values, offsets), ([1, 3, 5, 3], [1, 2, 0, 3]));

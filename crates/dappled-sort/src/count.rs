@@ -16,7 +16,7 @@ pub fn extent(values: &[i64]) -> Option<(i64, i64)> {
 /// How often each of so many numbers occurs, from `first` on; none is beyond.
 ///
 /// ```
-/// assert_eq!(dappled_sorting::count::count(&[5, 7, 5], 5, 3), [2, 0, 1]);
+/// assert_eq!(dappled_sort::count::count(&[5, 7, 5], 5, 3), [2, 0, 1]);
 /// ```
 pub fn count(values: &[i64], first: i64, length: usize) -> Vec<i64> {
     // Each thread has counts of its own: fewer threads where there is more to count in than to count.
@@ -51,7 +51,7 @@ fn part(values: &[i64], first: i64, length: usize) -> Vec<u32> {
 ///
 /// ```
 /// let mut out = [0; 3];
-/// dappled_sorting::count::spread(&[2, 0, 1], 5, |number| number as u8, &mut out);
+/// dappled_sort::count::spread(&[2, 0, 1], 5, |number| number as u8, &mut out);
 /// assert_eq!(out, [5, 5, 7]);
 /// ```
 pub fn spread<T: Copy + Send + Sync>(

@@ -30,7 +30,7 @@ pub fn place_bytes(starts: &[u64]) -> usize {
 ///
 /// ```
 /// let mut columns = [vec![], vec![]];
-/// dappled_sorting::route::ask(&[1, 3, -1], &[0, 2, 5], 0..2, &mut columns, |_, _, _| ()).unwrap();
+/// dappled_sort::route::ask(&[1, 3, -1], &[0, 2, 5], 0..2, &mut columns, |_, _, _| ()).unwrap();
 /// assert_eq!(columns, [[1, 0, 0, 0].to_vec(), [[1, 0, 0, 0], [2, 0, 0, 0]].concat()]);
 /// ```
 pub fn ask(
@@ -101,7 +101,7 @@ pub struct Rows<'a> {
 /// What a part answers: the rows at these places, which are numbers of so many bytes.
 ///
 /// ```
-/// use dappled_sorting::route::{Rows, answered};
+/// use dappled_sort::route::{Rows, answered};
 /// let mut out = [0; 4];
 /// answered(Rows { bytes: b"aabbcc", width: 2 }, &[2, 0, 0, 0, 1, 0, 0, 0], 4, &mut out);
 /// assert_eq!(&out, b"ccbb");

@@ -23,7 +23,7 @@ pub fn ranges(length: usize) -> usize {
 ///
 /// ```
 /// let (mut out, mut room) = ([0.0; 4], [0; 4]);
-/// dappled_sorting::sort::sort(&[2.0, f64::NAN, -1.0, 2.0], &mut room, &mut out);
+/// dappled_sort::sort::sort(&[2.0, f64::NAN, -1.0, 2.0], &mut room, &mut out);
 /// assert_eq!(out[..3], [-1.0, 2.0, 2.0]);
 /// ```
 pub fn sort<T: Exact>(values: &[T], room: &mut [u64], out: &mut [T]) {
@@ -67,7 +67,7 @@ pub fn deal<'a, T: Exact>(
 /// Writes the values whose keys were dealt in order.
 ///
 /// ```
-/// use dappled_sorting::sort::{deal, gather};
+/// use dappled_sort::sort::{deal, gather};
 /// let (mut here, mut there, mut out) = ([0; 2], [0; 2], [0_i64; 4]);
 /// let mut dealt = deal(&[1_i64, 9], &[3, 1], 2, &mut here);
 /// dealt.extend(deal(&[1_i64, 9], &[2, 0], 2, &mut there));
