@@ -32,7 +32,7 @@ pub fn memory(length: usize) -> Vec<u8> {
     }
 }
 
-/// The same, or an error where there is none.
+/// Returns a message buffer of this length, or an error if memory is refused.
 pub(crate) fn try_memory(length: usize) -> Result<Vec<u8>, OutOfMemory> {
     catch_unwind(|| memory(length)).map_err(|refused| match refused.downcast() {
         Ok(refused) => *refused,

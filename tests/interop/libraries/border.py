@@ -23,12 +23,12 @@ class Written:
         self.values = values
 
 
-def table_tests(rows, known=None, is_written=False):
+def table_tests(rows, known=None, remedy_copies=False):
     """Two tests: of every row for every layout on one rank and on three, and of the remedy.
 
     `known` has, for each row that can't work, where it does not and the reason. Such a row must
     fail there, and work with `a.numpy()` in place of each array, or with a copy of that if the
-    library refuses read-only arrays (`is_written`).
+    library refuses read-only arrays (`remedy_copies`).
     """
     known = known or {}
     unknown = known.keys() - rows.keys()
@@ -48,7 +48,7 @@ def table_tests(rows, known=None, is_written=False):
     @pytest.mark.parametrize("layout", LAYOUTS)
     @pytest.mark.parametrize("name", remedied)
     def remedy(name, layout, ranks):
-        check(rows[name], layout, _as_copy if is_written else _as_numpy)
+        check(rows[name], layout, _as_copy if remedy_copies else _as_numpy)
 
     return test, remedy
 

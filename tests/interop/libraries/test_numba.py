@@ -161,4 +161,4 @@ KNOWN = {name: (where_distributed, PIECES) for name in CASES if name not in UFUN
 }
 
 # A signature such as f8(f8[:]) takes no read-only array, which a.numpy() is on several ranks.
-test_numba, test_remedy = table_tests(CASES, KNOWN, is_written=True)
+test_numba, test_remedy = table_tests(CASES, KNOWN, remedy_copies=True)

@@ -118,7 +118,7 @@ fn row(array: &NdArray, value: &Bound<'_, PyAny>) -> PyResult<Option<(isize, isi
     })
 }
 
-/// The same of a scalar of NumPy's that is a view of a structure in an array.
+/// Finds the row of an array that a NumPy scalar of a structured dtype is a view of.
 fn structure(array: &NdArray, value: &Bound<'_, PyAny>) -> PyResult<Option<(isize, isize)>> {
     let py = value.py();
     static VOID: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
