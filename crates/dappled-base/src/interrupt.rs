@@ -1,9 +1,9 @@
-//! Interruption: long loops and waits look now and then whether they should end.
+//! Cooperative interruption of long loops and waits.
 //!
-//! The thread that asked for the work says what it looks at with [`watched`]: Python's signals, which
-//! only its main thread may see. [`poll`] looks, at most every [`EVERY`]. Who finds that the work
-//! should end sets a flag for all threads, and each unwinds with [`Interrupted`] at its next
-//! [`check`] or [`poll`].
+//! The thread that starts the work registers a check, such as that for Python's signals, which only
+//! the main thread may run. [`poll`] runs the check at most every [`POLL_INTERVAL`]. A positive
+//! check sets a flag for all threads, and each unwinds with [`Interrupted`] at its next [`check`]
+//! or [`poll`].
 
 use std::cell::Cell;
 use std::panic::resume_unwind;
@@ -11,102 +11,102 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The time between two looks.
-pub const EVERY: Duration = Duration::from_millis(50);
+/// Minimum time between two checks.
+pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Elements from which on work may last so long that somebody interrupts it.
-const LONG: usize = 1 << 20;
+/// Number of elements from which on work may last long enough to be interrupted.
+const MIN_POOLED_ELEMENTS: usize = 1 << 20;
 
 /// Work was interrupted. The payload of an unwinding panic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Says whether the work of this thread should end.
-pub type Look = fn() -> bool;
+/// Returns whether the work of this thread should end.
+pub type InterruptCheck = fn() -> bool;
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// What this thread looks at, and when it does so next.
-    static WATCH: Cell<Option<(Look, Instant)>> = const { Cell::new(None) };
+    /// The check of this thread, and the time of its next run.
+    static WATCH: Cell<Option<(InterruptCheck, Instant)>> = const { Cell::new(None) };
 }
 
-/// Does some work that ends early where `look`, called now and then on this thread, says so.
+/// Runs `act`, which unwinds early if `look`, called regularly on this thread, returns true.
 ///
-/// Whoever catches the unwinding panic, or finds the work done, calls [`clear`].
-pub fn watched<T>(look: Look, act: impl FnOnce() -> T) -> T {
-    /// Restores what was watched before, also if there was a panic.
-    struct Before(Option<(Look, Instant)>);
-    impl Drop for Before {
+/// The caller calls [`clear`] after the work or after catching the panic.
+pub fn with_interrupt_check<T>(look: InterruptCheck, act: impl FnOnce() -> T) -> T {
+    /// Restores the previous check, also after a panic.
+    struct RestoreWatch(Option<(InterruptCheck, Instant)>);
+    impl Drop for RestoreWatch {
         fn drop(&mut self) {
             WATCH.set(self.0);
         }
     }
-    let _before = Before(WATCH.replace(Some((look, Instant::now() + EVERY))));
+    let _before = RestoreWatch(WATCH.replace(Some((look, Instant::now() + POLL_INTERVAL))));
     act()
 }
 
-/// Does this thread watch for an interruption?
+/// Returns whether this thread has an interrupt check.
 pub fn is_watched() -> bool {
     WATCH.get().is_some()
 }
 
-/// Unwinds if the work should end.
+/// Unwinds if the work was interrupted.
 #[inline]
 pub fn check() {
-    if INTERRUPTED.load(Ordering::Relaxed) {
+    if IS_INTERRUPTED.load(Ordering::Relaxed) {
         resume_unwind(Box::new(Interrupted));
     }
 }
 
-/// Looks, if it is time to, and unwinds if the work should end.
+/// Runs the check if it is due, and unwinds if the work was interrupted.
 #[inline]
 pub fn poll() {
-    look();
+    poll_without_unwinding();
     check();
 }
 
-/// Looks, if it is time to; does not unwind.
+/// Runs the check if it is due; does not unwind.
 #[inline]
-pub fn look() {
+pub fn poll_without_unwinding() {
     if let Some((look, next)) = WATCH.get() {
-        look_at(look, next);
+        run_interrupt_check(look, next);
     }
 }
 
-fn look_at(look: Look, next: Instant) {
+fn run_interrupt_check(look: InterruptCheck, next: Instant) {
     let now = Instant::now();
     if now >= next {
-        // Not again while it looks, which may run a program's handler.
+        // Disabled while it runs, because it may run a signal handler of the program.
         WATCH.set(None);
         let ends = look();
-        WATCH.set(Some((look, Instant::now() + EVERY)));
+        WATCH.set(Some((look, Instant::now() + POLL_INTERVAL)));
         if ends {
-            INTERRUPTED.store(true, Ordering::Relaxed);
+            IS_INTERRUPTED.store(true, Ordering::Relaxed);
         }
     }
 }
 
-/// Lets work go on that begins after this.
+/// Clears the interrupt flag, so that later work can run.
 pub fn clear() {
-    // Read first: written by one thread, it would have to be fetched again by all others.
-    if INTERRUPTED.load(Ordering::Relaxed) {
-        INTERRUPTED.store(false, Ordering::Relaxed);
+    // Read before writing: a write would invalidate the cache line on all other cores.
+    if IS_INTERRUPTED.load(Ordering::Relaxed) {
+        IS_INTERRUPTED.store(false, Ordering::Relaxed);
     }
 }
 
-/// Does work on so many elements in the thread pool while this thread watches, if it does.
+/// Runs `act` in the thread pool while this thread keeps checking for an interrupt.
 ///
-/// For what rayon shares among its threads: the thread that asks would sleep until all is done. What
-/// is short, or not watched, is done here.
-pub fn pooled<T: Send>(elements: usize, act: impl FnOnce() -> T + Send) -> T {
-    if elements < LONG || !is_watched() || rayon::current_thread_index().is_some() {
+/// Without this, the calling thread would sleep until a parallel loop of rayon is done. Work on few
+/// elements, or without a check, runs on the calling thread.
+pub fn run_in_pool<T: Send>(elements: usize, act: impl FnOnce() -> T + Send) -> T {
+    if elements < MIN_POOLED_ELEMENTS || !is_watched() || rayon::current_thread_index().is_some() {
         return act();
     }
     let (done, bell) = (Mutex::new(false), Condvar::new());
-    /// Rings also if there was a panic, which the scope passes on.
-    struct Ring<'a>(&'a Mutex<bool>, &'a Condvar);
-    impl Drop for Ring<'_> {
+    /// Notifies also after a panic, which the scope propagates.
+    struct NotifyOnDrop<'a>(&'a Mutex<bool>, &'a Condvar);
+    impl Drop for NotifyOnDrop<'_> {
         fn drop(&mut self) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
             self.1.notify_one();
@@ -115,14 +115,14 @@ pub fn pooled<T: Send>(elements: usize, act: impl FnOnce() -> T + Send) -> T {
     let mut result = None;
     rayon::in_place_scope(|scope| {
         scope.spawn(|_| {
-            let _ring = Ring(&done, &bell);
+            let _ring = NotifyOnDrop(&done, &bell);
             result = Some(act());
         });
         let mut is_done = done.lock().unwrap_or_else(PoisonError::into_inner);
         while !*is_done {
             (is_done, _) =
-                bell.wait_timeout(is_done, EVERY).unwrap_or_else(PoisonError::into_inner);
-            look();
+                bell.wait_timeout(is_done, POLL_INTERVAL).unwrap_or_else(PoisonError::into_inner);
+            poll_without_unwinding();
         }
     });
     result.expect("done, or the scope has unwound")
@@ -134,7 +134,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::thread::sleep;
 
-    /// One test: the flag is shared by all threads.
+    /// A single test, because all threads share the flag.
     #[test]
     fn work_ends_when_the_thread_that_asked_says_so() {
         let forever = || {
@@ -143,18 +143,19 @@ mod tests {
                 sleep(Duration::from_millis(1));
             }
         };
-        let ended = catch_unwind(AssertUnwindSafe(|| watched(|| true, forever)));
+        let ended = catch_unwind(AssertUnwindSafe(|| with_interrupt_check(|| true, forever)));
         assert!(ended.unwrap_err().is::<Interrupted>());
         clear();
-        let pooled_forever = || watched(|| true, || pooled(LONG, forever));
+        let pooled_forever =
+            || with_interrupt_check(|| true, || run_in_pool(MIN_POOLED_ELEMENTS, forever));
         assert!(catch_unwind(AssertUnwindSafe(pooled_forever)).unwrap_err().is::<Interrupted>());
         clear();
-        assert_eq!(watched(|| false, || pooled(LONG, || 7)), 7);
+        assert_eq!(with_interrupt_check(|| false, || run_in_pool(MIN_POOLED_ELEMENTS, || 7)), 7);
         let short = || {
-            sleep(2 * EVERY);
+            sleep(2 * POLL_INTERVAL);
             poll();
         };
-        watched(|| false, short);
+        with_interrupt_check(|| false, short);
         assert!(!is_watched());
         short();
     }

@@ -1,8 +1,14 @@
-//! Memory that may be refused, and work that may be interrupted.
+//! Fallible memory and interruptible work, the base of all other crates.
 //!
-//! Both end what is being done by unwinding with a payload of their own, [`OutOfMemory`] or
-//! [`Interrupted`], which whoever asked for the work catches. No panic hook runs on the way, so
-//! nothing is printed, and nothing is allocated where there is no memory.
+//! Input: allocation requests, and long-running work. Output: vectors, and results. Guarantees: a
+//! failed allocation or an interrupt unwinds with its own payload, [`OutOfMemory`] or
+//! [`Interrupted`], which the code that started the work catches. No panic hook runs, so nothing
+//! is printed, and unwinding needs no further memory.
+//!
+//! ```text
+//! memory      vectors whose allocation may fail
+//! interrupt   checks for an interrupt in long loops and waits
+//! ```
 
 #![deny(unsafe_code)]
 

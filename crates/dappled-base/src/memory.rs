@@ -1,81 +1,84 @@
-//! Vectors whose length grows with the user's arrays: a refusal unwinds with [`OutOfMemory`].
+//! Fallible allocation: vectors that unwind with [`OutOfMemory`] instead of aborting.
 //!
-//! Rust's own vectors abort the process where there is no memory.
+//! For vectors whose length grows with the user's arrays. Rust's own vectors abort the process if
+//! an allocation fails.
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::fmt;
 use std::hint::black_box;
 use std::panic::resume_unwind;
 
-/// Memory was refused. The payload of an unwinding panic, so that the program can go on.
+/// An allocation failed. The payload of an unwinding panic, so that the program can continue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutOfMemory {
-    /// Bytes that were asked for on this rank.
+    /// Bytes requested on this rank.
     pub bytes: usize,
-    /// The array that they were for; None for temporary memory.
+    /// The array being allocated; None for temporary memory.
     pub array: Option<ArraySize>,
 }
 
-/// The shape and data type of an array that there is no memory for.
+/// The shape and data type of an array that could not be allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArraySize {
-    /// The shape of all of it, over all ranks.
+    /// The global shape, over all ranks.
     pub shape: Vec<usize>,
-    /// The name of its data type.
+    /// The name of the data type.
     pub dtype: String,
-    /// Bytes of all of it.
+    /// Bytes of the global array.
     pub bytes: u128,
 }
 
-/// How every message about refused memory begins, as NumPy's does.
-pub const REFUSED: &str = "Unable to allocate";
+/// The start of every out-of-memory message, as in NumPy.
+pub const OUT_OF_MEMORY_PREFIX: &str = "Unable to allocate";
 
 impl OutOfMemory {
-    /// Ends what is being done.
+    /// Unwinds with this error.
     #[cold]
     pub fn unwind(self) -> ! {
         resume_unwind(Box::new(self))
     }
 
-    /// Temporary memory of so many bytes was refused.
+    /// Creates the error for a failed allocation of temporary memory.
     #[cold]
-    pub fn of(bytes: usize) -> Self {
+    pub fn temporary(bytes: usize) -> Self {
         Self { bytes, array: None }
     }
 }
 
-/// NumPy's words, with the sizes of NumPy's message.
+/// Formats the error in NumPy's words.
 ///
 /// ```
 /// use dappled_base::OutOfMemory;
-/// let text = OutOfMemory::of(3 << 29).to_string();
+/// let text = OutOfMemory::temporary(3 << 29).to_string();
 /// assert_eq!(text, "Unable to allocate 1.50 GiB of temporary memory");
 /// ```
 impl fmt::Display for OutOfMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(ArraySize { shape, dtype, bytes }) = &self.array else {
-            let size = size_text(self.bytes as u128);
-            return write!(f, "{REFUSED} {size} of temporary memory");
+            let size = format_bytes(self.bytes as u128);
+            return write!(f, "{OUT_OF_MEMORY_PREFIX} {size} of temporary memory");
         };
         let lengths: Vec<String> = shape.iter().map(usize::to_string).collect();
         let comma = if shape.len() == 1 { "," } else { "" };
-        let (size, lengths) = (size_text(*bytes), lengths.join(", "));
+        let (size, lengths) = (format_bytes(*bytes), lengths.join(", "));
         write!(
             f,
-            "{REFUSED} {size} for an array with shape ({lengths}{comma}) and data type {dtype}"
+            "{OUT_OF_MEMORY_PREFIX} {size} for an array with shape ({lengths}{comma}) and data type {dtype}"
         )
     }
 }
 
-/// A number of bytes in the largest binary unit that it fills, with three significant digits.
+/// Formats a number of bytes in the largest binary unit that it fills.
+///
+/// The number has three significant digits.
 ///
 /// ```
-/// use dappled_base::memory::size_text;
-/// assert_eq!(size_text(8_000_000_000_000), "7.28 TiB");
-/// assert_eq!([0, 1023, 1024].map(size_text), ["0 bytes", "1023 bytes", "1.00 KiB"]);
-/// assert_eq!([1000 << 20, (1 << 30) - 1].map(size_text), ["1000. MiB", "1.00 GiB"]);
+/// use dappled_base::memory::format_bytes;
+/// assert_eq!(format_bytes(8_000_000_000_000), "7.28 TiB");
+/// assert_eq!([0, 1023, 1024].map(format_bytes), ["0 bytes", "1023 bytes", "1.00 KiB"]);
+/// assert_eq!([1000 << 20, (1 << 30) - 1].map(format_bytes), ["1000. MiB", "1.00 GiB"]);
 /// ```
-pub fn size_text(bytes: u128) -> String {
+pub fn format_bytes(bytes: u128) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut unit = (bytes.max(2).ilog2() / 10) as usize;
     unit = unit.min(UNITS.len() - 1);
@@ -93,95 +96,96 @@ pub fn size_text(bytes: u128) -> String {
     }
 }
 
-/// An element whose bytes may all be zero.
+/// An element type for which all bytes zero is a valid value.
 ///
 /// # Safety
-/// Zeros in all bytes are a valid value.
+///
+/// All bytes zero is a valid value of the type.
 pub unsafe trait Zeroable: Copy {}
 
 macro_rules! zeroable {
     ($($type:ty),*) => {
-        // SAFETY: zeros are the number 0.
+        // SAFETY: all bytes zero is the number 0.
         $(unsafe impl Zeroable for $type {})*
     };
 }
 
 zeroable!(u8, i8, u16, i16, u32, i32, u64, i64, u128, usize, isize, f32, f64);
 
-// SAFETY: as many zeros.
+// SAFETY: the array consists of valid zeros.
 unsafe impl<T: Zeroable, const N: usize> Zeroable for [T; N] {}
 
-/// So many zeros. Large memory comes as untouched pages: the zeros cost nothing.
+/// Returns `len` zeros. Large allocations are untouched pages, so the zeros cost nothing.
 ///
 /// ```
 /// assert_eq!(dappled_base::memory::zeros::<u32>(3), [0, 0, 0]);
 /// ```
 pub fn zeros<T: Zeroable>(len: usize) -> Vec<T> {
-    let Ok(layout) = Layout::array::<T>(len) else { OutOfMemory::of(usize::MAX).unwind() };
+    let Ok(layout) = Layout::array::<T>(len) else { OutOfMemory::temporary(usize::MAX).unwind() };
     if layout.size() == 0 {
         return Vec::new().resized(len);
     }
-    // SAFETY: the layout is not empty.
+    // SAFETY: the layout has a non-zero size.
     let start = unsafe { alloc_zeroed(layout) };
     if start.is_null() {
-        OutOfMemory::of(layout.size()).unwind();
+        OutOfMemory::temporary(layout.size()).unwind();
     }
-    // SAFETY: from the global allocator, with the layout of so many elements, all of which are
-    // valid as zeros.
+    // SAFETY: allocated by the global allocator with the layout of `len` elements, which are valid
+    // as zeros.
     unsafe { Vec::from_raw_parts(start.cast(), len, len) }
 }
 
-/// An empty vector with room for so many elements.
-pub fn with_room<T>(len: usize) -> Vec<T> {
+/// Returns an empty vector with capacity for `len` elements.
+pub fn with_capacity<T>(len: usize) -> Vec<T> {
     let mut elements = Vec::new();
     reserve(&mut elements, len);
     elements
 }
 
-/// Makes room for so many more elements.
+/// Reserves capacity for `more` additional elements.
 #[inline]
 pub fn reserve<T>(elements: &mut Vec<T>, more: usize) {
     if elements.try_reserve(more).is_err() {
-        OutOfMemory::of(elements.len().saturating_add(more).saturating_mul(size_of::<T>()))
+        OutOfMemory::temporary(elements.len().saturating_add(more).saturating_mul(size_of::<T>()))
             .unwind();
     }
 }
 
-/// So many copies of a value.
+/// Returns `len` copies of a value.
 pub fn filled<T: Clone>(value: T, len: usize) -> Vec<T> {
-    let mut elements = with_room(len);
+    let mut elements = with_capacity(len);
     elements.resize(len, value);
     elements
 }
 
-/// Changes the length, filling up with a value.
+/// Changes the length; new elements are copies of `value`.
 pub fn resize<T: Clone>(elements: &mut Vec<T>, len: usize, value: T) {
     reserve(elements, len.saturating_sub(elements.len()));
     elements.resize(len, value);
 }
 
-/// A copy of these elements.
-pub fn copied<T: Clone>(elements: &[T]) -> Vec<T> {
-    let mut copy = with_room(elements.len());
+/// Returns a copy of the elements.
+pub fn copy_of<T: Clone>(elements: &[T]) -> Vec<T> {
+    let mut copy = with_capacity(elements.len());
     copy.extend_from_slice(elements);
     copy
 }
 
-/// Appends a copy of these elements.
+/// Appends a copy of the elements.
 #[inline]
 pub fn append<T: Clone>(elements: &mut Vec<T>, more: &[T]) {
     reserve(elements, more.len());
     elements.extend_from_slice(more);
 }
 
-/// All elements of an iterator, whose lower bound says how much room they need.
+/// Collects the elements of an iterator, whose lower size bound determines the capacity.
 ///
 /// ```
-/// assert_eq!(dappled_base::memory::collected((0..9).step_by(4)), [0, 4, 8]);
+/// assert_eq!(dappled_base::memory::collect((0..9).step_by(4)), [0, 4, 8]);
 /// ```
-pub fn collected<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
+pub fn collect<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut elements = elements.into_iter();
-    let mut all = with_room(elements.size_hint().0);
+    let mut all = with_capacity(elements.size_hint().0);
     while let Some(element) = elements.next() {
         if all.len() == all.capacity() {
             reserve(&mut all, elements.size_hint().0.saturating_add(1));
@@ -191,32 +195,31 @@ pub fn collected<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
     all
 }
 
-/// Unwinds unless so many bytes could be had now.
-///
-/// For what allocates without asking: the code of other crates.
-pub fn expect_room(bytes: usize) {
+/// Unwinds unless this many bytes can be allocated now. Called before code of other crates that
+/// allocates infallibly.
+pub fn expect_available(bytes: usize) {
     if !has_room(bytes) {
-        OutOfMemory::of(bytes).unwind();
+        OutOfMemory::temporary(bytes).unwind();
     }
 }
 
-/// Could so many bytes be had now?
+/// Returns whether this many bytes can be allocated now.
 pub fn has_room(bytes: usize) -> bool {
     let mut room: Vec<u8> = Vec::new();
     let has = room.try_reserve_exact(bytes).is_ok();
-    // Seen by nobody, it would not be allocated at all.
+    // Without `black_box` the compiler would remove the allocation.
     drop(black_box(room));
     has
 }
 
-/// A vector of elements without bytes, or of none.
-trait Resized {
+/// Resizing of vectors without bytes: empty, or of zero-sized elements.
+trait ResizeZeroed {
     fn resized(self, len: usize) -> Self;
 }
 
-impl<T: Zeroable> Resized for Vec<T> {
+impl<T: Zeroable> ResizeZeroed for Vec<T> {
     fn resized(mut self, len: usize) -> Self {
-        // SAFETY: zeros are valid, and there is no byte, or no element, that they need.
+        // SAFETY: all bytes zero is a valid value of the type.
         self.resize_with(len, || unsafe { std::mem::zeroed() });
         self
     }
@@ -227,7 +230,7 @@ mod tests {
     use super::*;
     use std::panic::catch_unwind;
 
-    /// No address space is as large.
+    /// Larger than any address space.
     const HUGE: usize = 1 << 62;
 
     #[test]
@@ -236,10 +239,10 @@ mod tests {
             catch_unwind(|| drop(black_box(zeros::<u8>(HUGE)))),
             catch_unwind(|| drop(black_box(zeros::<u64>(HUGE)))),
             catch_unwind(|| drop(black_box(filled(7_u8, HUGE)))),
-            catch_unwind(|| drop(black_box(with_room::<u64>(usize::MAX)))),
+            catch_unwind(|| drop(black_box(with_capacity::<u64>(usize::MAX)))),
             catch_unwind(|| resize(&mut vec![1_u8], HUGE, 0)),
-            catch_unwind(|| drop(black_box(collected(0..HUGE)))),
-            catch_unwind(|| expect_room(HUGE)),
+            catch_unwind(|| drop(black_box(collect(0..HUGE)))),
+            catch_unwind(|| expect_available(HUGE)),
         ];
         for payload in refused.map(|done| done.unwrap_err()) {
             assert!(payload.downcast::<OutOfMemory>().unwrap().bytes >= HUGE);
@@ -250,12 +253,12 @@ mod tests {
     fn vectors_hold_what_was_asked_for() {
         assert_eq!((zeros::<u16>(0), zeros::<[u8; 0]>(3)), (vec![], vec![[]; 3]));
         assert_eq!(zeros::<f64>(1 << 20), vec![0.0; 1 << 20]);
-        assert_eq!((filled('a', 2), copied(&[1, 2])), (vec!['a'; 2], vec![1, 2]));
+        assert_eq!((filled('a', 2), copy_of(&[1, 2])), (vec!['a'; 2], vec![1, 2]));
         let mut some = vec![1];
         append(&mut some, &[2, 3]);
         resize(&mut some, 5, 9);
         resize(&mut some, 4, 9);
         assert_eq!(some, [1, 2, 3, 9]);
-        assert_eq!(collected((0..100).filter(|at| at % 7 == 0)).len(), 15);
+        assert_eq!(collect((0..100).filter(|at| at % 7 == 0)).len(), 15);
     }
 }

@@ -1,4 +1,4 @@
-//! What messages cost: `mpiexec -n 2 latency`, or alone for Threads. Not a test.
+//! Measures message latency: `mpiexec -n 2 latency`, or without MPI on two threads.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ fn measure(fabric: &dyn Fabric) -> Result<(), FabricError> {
         }
     };
     say("barrier", timed(5_000, || fabric.barrier(tag))?);
-    say("gather_all of 8 bytes", timed(5_000, || fabric.gather_all(tag, vec![0; 8]).map(drop))?);
+    say("gather_all of 8 bytes", timed(5_000, || fabric.allgather(tag, vec![0; 8]).map(drop))?);
     for bytes in [8, 8_000, 32_000, 80_000, 1_000_000, 16_000_000] {
         let (after, before) = ((rank + 1) % size, (rank + size - 1) % size);
         let both = || {

@@ -1,6 +1,6 @@
-//! What all ranks do together, made of posts: written once for every fabric.
+//! Collective operations, implemented with point-to-point exchanges.
 //!
-//! Each takes a number of rounds that grows with the logarithm of the number of ranks.
+//! Every collective takes a number of rounds that is logarithmic in the number of ranks.
 
 use dappled_base::memory;
 
@@ -8,83 +8,91 @@ use crate::error::FabricError;
 use crate::fabric::Fabric;
 use crate::tag::Tag;
 
-/// The distances 1, 2, 4, … below the number of ranks.
-fn doublings(size: u64) -> impl DoubleEndedIterator<Item = u64> {
+/// Returns the distances 1, 2, 4, … below the number of ranks.
+fn power_of_two_distances(size: u64) -> impl DoubleEndedIterator<Item = u64> {
     (0..u64::BITS - (size - 1).leading_zeros()).map(|round| 1 << round)
 }
 
-/// In every round each rank hears from one twice as far behind, and with it from all between.
+/// Dissemination barrier: in round k each rank receives from the rank 2^k before it.
 pub(crate) fn barrier<F: Fabric + ?Sized>(fabric: &F, tag: Tag) -> Result<(), FabricError> {
-    let (tag, rank, size) = (tag.within("barrier"), fabric.rank(), fabric.size());
-    for distance in doublings(size) {
+    let (tag, rank, size) = (tag.for_collective("barrier"), fabric.rank(), fabric.size());
+    for distance in power_of_two_distances(size) {
         let (after, before) = ((rank + distance) % size, (rank + size - distance) % size);
         fabric.exchange(tag, vec![(after, Vec::new())], vec![(before, 0)])?;
     }
     Ok(())
 }
 
-/// Down a binomial tree: who has the bytes gives them to one at half the distance.
+/// Broadcast along a binomial tree.
 pub(crate) fn broadcast<F: Fabric + ?Sized>(
     fabric: &F,
     tag: Tag,
     root: u64,
     bytes: Vec<u8>,
 ) -> Result<Vec<u8>, FabricError> {
-    let (tag, size) = (tag.within("broadcast").with(root), fabric.size());
-    let at = (fabric.rank() + size - root) % size;
-    let peer = |at: u64| (at + root) % size;
-    // The lowest set bit is the distance at which this rank is given the bytes.
-    let given = if at == 0 { u64::MAX } else { at & at.wrapping_neg() };
-    let bytes = match at {
+    let (tag, size) = (tag.for_collective("broadcast").with_word(root), fabric.size());
+    let relative_rank = (fabric.rank() + size - root) % size;
+    let peer = |relative_rank: u64| (relative_rank + root) % size;
+    // The lowest set bit is the distance to the rank that sends to this one.
+    let parent_distance =
+        if relative_rank == 0 { u64::MAX } else { relative_rank & relative_rank.wrapping_neg() };
+    let bytes = match relative_rank {
         0 => bytes,
-        _ => only(fabric.start(tag, vec![], vec![(peer(at - given), None)]).wait()?),
+        _ => single_message(
+            fabric
+                .start_exchange(tag, vec![], vec![(peer(relative_rank - parent_distance), None)])
+                .wait()?,
+        ),
     };
-    let below = doublings(size).rev().filter(|&way| way < given && at + way < size);
-    let sends = below.map(|way| (peer(at + way), bytes.clone())).collect();
+    let child_distances = power_of_two_distances(size)
+        .rev()
+        .filter(|&distance| distance < parent_distance && relative_rank + distance < size);
+    let sends =
+        child_distances.map(|distance| (peer(relative_rank + distance), bytes.clone())).collect();
     fabric.exchange(tag, sends, vec![])?;
     Ok(bytes)
 }
 
-/// Bruck's algorithm: each rank holds what it and the ranks after it gave, twice as many with
-/// every round.
-pub(crate) fn gather_all<F: Fabric + ?Sized>(
+/// Allgather by Bruck's algorithm: the number of blocks each rank holds doubles per round.
+pub(crate) fn allgather<F: Fabric + ?Sized>(
     fabric: &F,
     tag: Tag,
     bytes: Vec<u8>,
 ) -> Result<Vec<Vec<u8>>, FabricError> {
-    let (tag, rank, size) = (tag.within("gather_all"), fabric.rank(), fabric.size());
-    let mut held = vec![bytes];
-    for distance in doublings(size) {
+    let (tag, rank, size) = (tag.for_collective("allgather"), fabric.rank(), fabric.size());
+    let mut blocks = vec![bytes];
+    for distance in power_of_two_distances(size) {
         let (before, after) = ((rank + size - distance) % size, (rank + distance) % size);
-        let wanted = held.len().min((size - distance) as usize);
-        let sends = vec![(before, packed(&held[..wanted]).into())];
-        let more = only(fabric.start(tag, sends, vec![(after, None)]).wait()?);
-        held.extend(unpacked(&more));
+        let count = blocks.len().min((size - distance) as usize);
+        let sends = vec![(before, pack(&blocks[..count]).into())];
+        let received =
+            single_message(fabric.start_exchange(tag, sends, vec![(after, None)]).wait()?);
+        blocks.extend(unpack(&received));
     }
-    held.rotate_right(rank as usize);
-    Ok(held)
+    blocks.rotate_right(rank as usize);
+    Ok(blocks)
 }
 
-/// Everybody folds what everybody gave, in the order of the ranks.
-pub(crate) fn combine<F: Fabric + ?Sized>(
+/// Allreduce: an allgather, then a local reduction in rank order.
+pub(crate) fn allreduce<F: Fabric + ?Sized>(
     fabric: &F,
     tag: Tag,
     bytes: Vec<u8>,
-    fold: &dyn Fn(&mut Vec<u8>, &[u8]),
+    reduce: &dyn Fn(&mut Vec<u8>, &[u8]),
 ) -> Result<Vec<u8>, FabricError> {
-    let mut given = fabric.gather_all(tag.within("combine"), bytes)?.into_iter();
-    let mut folded = given.next().unwrap_or_default();
-    given.for_each(|next| fold(&mut folded, &next));
-    Ok(folded)
+    let mut contributions = fabric.allgather(tag.for_collective("allreduce"), bytes)?.into_iter();
+    let mut reduced = contributions.next().unwrap_or_default();
+    contributions.for_each(|next| reduce(&mut reduced, &next));
+    Ok(reduced)
 }
 
-fn only(mut received: Vec<Vec<u8>>) -> Vec<u8> {
-    received.pop().expect("one message was asked for")
+fn single_message(mut received: Vec<Vec<u8>>) -> Vec<u8> {
+    received.pop().expect("the exchange has one receive")
 }
 
-/// Several byte strings as one: each behind its length.
-fn packed(parts: &[Vec<u8>]) -> Vec<u8> {
-    let mut bytes = memory::with_room(parts.iter().map(|part| part.len() + 8).sum());
+/// Concatenates byte strings, each preceded by its length.
+fn pack(parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = memory::with_capacity(parts.iter().map(|part| part.len() + 8).sum());
     for part in parts {
         bytes.extend((part.len() as u64).to_le_bytes());
         bytes.extend(part);
@@ -92,11 +100,11 @@ fn packed(parts: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-fn unpacked(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+fn unpack(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk() {
         let (part, rest) = rest.split_at(u64::from_le_bytes(*length) as usize);
-        parts.push(memory::copied(part));
+        parts.push(memory::copy_of(part));
         bytes = rest;
     }
     parts
@@ -109,12 +117,12 @@ mod tests {
     #[test]
     fn packing_keeps_empty_parts() {
         let parts = vec![vec![], vec![1, 2, 3], vec![]];
-        assert_eq!(unpacked(&packed(&parts)), parts);
+        assert_eq!(unpack(&pack(&parts)), parts);
     }
 
     #[test]
     fn distances_stay_below_the_number_of_ranks() {
-        let all = |size| doublings(size).collect::<Vec<_>>();
+        let all = |size| power_of_two_distances(size).collect::<Vec<_>>();
         assert_eq!((all(1), all(2), all(3)), (vec![], vec![1], vec![1, 2]));
         assert_eq!((all(4), all(5)), (vec![1, 2], vec![1, 2, 4]));
     }

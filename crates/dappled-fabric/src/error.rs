@@ -1,172 +1,172 @@
-//! What can go wrong between ranks.
+//! Communication errors.
 
 use dappled_base::OutOfMemory;
-use dappled_base::memory::REFUSED;
+use dappled_base::memory::OUT_OF_MEMORY_PREFIX;
 
-use crate::header::Stamp;
-use crate::tag::Tag;
+use crate::tag::{MessageId, Tag};
 
-/// Why bytes did not arrive, and which ranks are concerned.
+/// A communication error, with the ranks involved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FabricError {
-    /// Two ranks do not run the same operations.
-    #[error("ranks diverged: rank {rank} awaits {awaited}, but rank {peer} sent {found}")]
+    /// Two ranks run different operations.
+    #[error("ranks diverged: rank {rank} expects {expected}, but rank {peer} sent {received}")]
     Diverged {
-        /// The rank that found it.
+        /// The rank that detected the divergence.
         rank: u64,
-        /// The rank whose message it was.
+        /// The rank that sent the message.
         peer: u64,
-        /// The operation that `rank` is in.
-        awaited: Box<Stamp>,
-        /// The operation that `peer` was in.
-        found: Box<Stamp>,
+        /// The message that `rank` expects.
+        expected: Box<MessageId>,
+        /// The message that `peer` sent.
+        received: Box<MessageId>,
     },
-    /// A message of another length than was awaited.
+    /// A message has another length than expected.
     #[error(
-        "rank {rank} awaits {awaited_bytes} bytes from rank {peer}, which sent {found_bytes}: {stamp}"
+        "rank {rank} expects {expected_bytes} bytes from rank {peer}, which sent {received_bytes}: {id}"
     )]
-    Length {
-        /// The rank that found it.
+    LengthMismatch {
+        /// The rank that received the message.
         rank: u64,
-        /// The rank whose message it was.
+        /// The rank that sent the message.
         peer: u64,
-        /// The length that `rank` expected.
-        awaited_bytes: u64,
-        /// The length that `peer` sent.
-        found_bytes: u64,
-        /// The message, on which both agree.
-        stamp: Box<Stamp>,
+        /// The length that `rank` expected, in bytes.
+        expected_bytes: u64,
+        /// The length that `peer` sent, in bytes.
+        received_bytes: u64,
+        /// The message.
+        id: Box<MessageId>,
     },
-    /// Two ranks did different things: the first operation that differs.
+    /// The operation logs of two ranks differ; carries the first difference.
     #[error(
         "ranks diverged at operation {}:\n  rank {}: {}\n  rank {}: {}",
-        tags[0].number, ranks[0], tags[0].place, ranks[1], tags[1].place
+        tags[0].sequence_number, ranks[0], tags[0].label, ranks[1], tags[1].label
     )]
-    Parted {
-        /// The ranks.
+    OperationsDiffer {
+        /// The two ranks.
         ranks: [u64; 2],
-        /// What each of them did.
+        /// The operation of each of them.
         tags: Box<[Tag; 2]>,
     },
-    /// A rank is gone and what is awaited from it will never come.
+    /// A rank has left, so a message expected from it will never arrive.
     #[error(
-        "ranks diverged: rank {rank} left{}{}, but rank {waiting} is in {awaited}",
-        said(*status), after(last)
+        "ranks diverged: rank {rank} left{}{}, but rank {waiting} is in {operation}",
+        status_text(*status), last_operation_text(last)
     )]
     Left {
         /// The rank that left.
         rank: u64,
-        /// The exit status with which it left, where that is known.
+        /// Its exit status; 0 if unknown.
         status: i32,
-        /// The last operation that it took part in, where that is known.
+        /// The last operation of that rank, if known.
         last: Option<Box<Tag>>,
-        /// A rank that goes on.
+        /// A rank that continued.
         waiting: u64,
-        /// What it does.
-        awaited: Box<Tag>,
+        /// The operation of the rank that continued.
+        operation: Box<Tag>,
     },
-    /// Another rank can't go on.
+    /// Another rank cannot continue.
     #[error("{}", if reason.is_empty() { format!("rank {rank} failed") } else { reason.clone() })]
     Failed {
-        /// That rank.
+        /// The rank that failed.
         rank: u64,
-        /// What it says about it.
+        /// The error of that rank; empty if unknown.
         reason: String,
     },
-    /// There is no memory for a message.
+    /// Allocating the buffer of a message failed.
     #[error("{memory}, for a message from rank {peer}")]
-    NoMemory {
-        /// The rank that sent it.
+    OutOfMemory {
+        /// The rank that sent the message.
         peer: u64,
-        /// What was refused.
+        /// The failed allocation.
         memory: OutOfMemory,
     },
-    /// MPI refused a call.
+    /// An MPI call returned an error.
     #[error("{function} failed with code {code}: {text}")]
     Mpi {
         /// The MPI function.
         function: &'static str,
-        /// What it returned.
+        /// The error code.
         code: i32,
-        /// What MPI says about it.
+        /// The error string of MPI.
         text: String,
     },
-    /// A thread wants to call MPI that may not, by the level of thread support.
+    /// The calling thread may not call MPI at the provided thread support level.
     #[error(
         "MPI was initialised with {level}, under which only the thread that initialised it may call \
          MPI: use distributed arrays in that thread, or initialise MPI with MPI_THREAD_SERIALIZED or \
          MPI_THREAD_MULTIPLE (with mpi4py: mpi4py.rc.thread_level = 'serialized')"
     )]
     ThreadLevel {
-        /// The level that MPI provides.
+        /// The thread level that MPI provides.
         level: &'static str,
     },
-    /// Launched by MPI, but there is no MPI library to load.
+    /// The process was launched by MPI, but no MPI library can be loaded.
     #[error("launched by MPI, but no MPI library could be loaded; tried {}", tried.join(", "))]
-    NoLibrary {
-        /// What was tried, in order, and why it was refused.
+    LibraryNotFound {
+        /// The files tried, in order, each with its load error.
         tried: Vec<String>,
     },
-    /// The launcher and the library are not of the same MPI: every rank would think it is alone.
+    /// The launcher and the library belong to different MPI implementations, so that every process
+    /// would be rank 0 of 1.
     #[error(
-        "the launcher says {environment}, but {library}: mpiexec and the MPI library do not belong together"
+        "the launcher says {environment}, but {library}: mpiexec and the MPI library belong to different MPI installations; set DAPPLED_MPI_LIBRARY to the library of this mpiexec"
     )]
-    WrongLauncher {
-        /// What the environment says about the number of ranks.
+    LauncherMismatch {
+        /// The number of ranks according to the environment.
         environment: String,
-        /// What the library says about it.
+        /// The number of ranks according to the library.
         library: String,
     },
-    /// A setting that cannot be read.
+    /// An environment variable has an invalid value.
     #[error("{name}={value}: expected {expected}")]
-    Setting {
+    InvalidSetting {
         /// The environment variable.
         name: &'static str,
         /// Its value.
         value: String,
-        /// What would have been right.
+        /// The valid values.
         expected: &'static str,
     },
 }
 
 impl FabricError {
-    /// The ranks that should say it, where all know the same: once is enough. None: all of them.
-    pub fn speakers(&self) -> Option<&[u64]> {
+    /// Returns the ranks that should print an error known to all; None means every rank.
+    pub fn reporting_ranks(&self) -> Option<&[u64]> {
         match self {
-            Self::Parted { ranks, .. } => Some(ranks),
+            Self::OperationsDiffer { ranks, .. } => Some(ranks),
             Self::Left { waiting, .. } => Some(std::slice::from_ref(waiting)),
             _ => None,
         }
     }
 
-    /// Was memory refused, on this rank or on another?
-    pub fn is_memory(&self) -> bool {
+    /// Returns whether an allocation failed, on this rank or on another.
+    pub fn is_out_of_memory(&self) -> bool {
         match self {
-            Self::NoMemory { .. } => true,
-            Self::Failed { reason, .. } => is_refusal(reason),
+            Self::OutOfMemory { .. } => true,
+            Self::Failed { reason, .. } => is_out_of_memory_reason(reason),
             _ => false,
         }
     }
 
-    /// A rank left, and nothing more is known of it.
-    pub(crate) fn left(rank: u64, waiting: u64, awaited: Tag) -> Self {
-        Self::Left { rank, status: 0, last: None, waiting, awaited: awaited.into() }
+    /// Creates the error for a rank that left with unknown exit status.
+    pub(crate) fn left(rank: u64, waiting: u64, operation: Tag) -> Self {
+        Self::Left { rank, status: 0, last: None, waiting, operation: operation.into() }
     }
 }
 
-/// Does a rank say of itself that memory was refused?
-pub(crate) fn is_refusal(reason: &str) -> bool {
-    reason.contains(REFUSED)
+/// Returns whether the reason given by a rank is a failed allocation.
+pub(crate) fn is_out_of_memory_reason(reason: &str) -> bool {
+    reason.contains(OUT_OF_MEMORY_PREFIX)
 }
 
-fn said(status: i32) -> String {
+fn status_text(status: i32) -> String {
     match status {
         0 => String::new(),
         _ => format!(" with exit status {status}"),
     }
 }
 
-fn after(last: &Option<Box<Tag>>) -> String {
+fn last_operation_text(last: &Option<Box<Tag>>) -> String {
     last.as_ref().map_or(String::new(), |tag| format!(" after {tag}"))
 }

@@ -1,165 +1,173 @@
-//! The trait, and what a post gives back.
+//! The `Fabric` trait, and the request that a nonblocking exchange returns.
 
 use std::time::Duration;
 
 use crate::collective;
 use crate::error::FabricError;
 use crate::payload::Payload;
-use crate::stats::Stats;
-use crate::tag::{Aspects, Place, Tag};
+use crate::stats::FabricStats;
+use crate::tag::{FieldHashes, OperationLabel, Tag};
 
-/// Messages to send: to whom, and what.
+/// Messages to send: destination rank and payload.
 pub type Sends = Vec<(u64, Payload)>;
 
-/// Messages to receive: from whom, and how many bytes; None for as many as were sent.
+/// Messages to receive: source rank and length in bytes; None accepts any length.
 pub type Receives = Vec<(u64, Option<usize>)>;
 
-/// Ranks and the bytes between them.
+/// A fabric sends bytes between the ranks of a program.
 ///
-/// Every method with a [`Tag`] but `post` and `exchange` is collective: all ranks call it, in the
-/// same order, with the same tag. What `post` sends, its receiver asks for in a post with the
+/// Every method with a [`Tag`] is collective, except the exchanges: all ranks call it in the same
+/// order with the same tag. The receiver of a message posts the receive in an exchange with the
 /// same tag.
 ///
 /// ```
 /// use dappled_fabric::{Fabric, Tag, Threads};
 /// let sums = Threads::run(3, |fabric| {
-///     let all = fabric.gather_all(Tag::new(1, "here"), vec![fabric.rank() as u8])?;
+///     let all = fabric.allgather(Tag::new(1, "allgather"), vec![fabric.rank() as u8])?;
 ///     Ok::<u8, dappled_fabric::FabricError>(all.iter().map(|bytes| bytes[0]).sum())
 /// });
 /// assert_eq!(sums, [Ok(3), Ok(3), Ok(3)]);
 /// ```
 pub trait Fabric: Send + Sync {
-    /// Which of the ranks this is, from 0.
+    /// Returns the rank of this process, counted from 0.
     fn rank(&self) -> u64;
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     fn size(&self) -> u64;
 
-    /// What this fabric is, for people: "solo", or the version of MPI.
+    /// Returns the name of the implementation: "solo", "threads", or the MPI version.
     fn name(&self) -> &str;
 
-    /// May this thread send and receive? Asked before an operation is noted.
+    /// Checks that this thread may communicate. Called before an operation is logged.
     fn check_thread(&self) -> Result<(), FabricError> {
         Ok(())
     }
 
-    /// Starts sending and receiving, and returns at once: [`Pending::wait`] gives the bytes.
-    /// Messages to the same rank keep their order, within a post and from post to post; a rank
-    /// may send to itself.
-    fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending;
+    /// Starts a nonblocking exchange; the `wait` method of the request returns the bytes. Messages
+    /// to one rank keep their order, within an exchange and between exchanges. A rank may send to
+    /// itself.
+    fn start_exchange(&self, tag: Tag, sends: Sends, receives: Receives) -> ExchangeRequest;
 
-    /// The next operation of the program, with a hash of what ranks must agree on about it, and
-    /// hashes of its parts, which say what it was if they do not: its tag. Also for what needs no message, on every rank: so ranks that go different ways are found
-    /// by the next message, or when they leave.
-    fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag;
+    /// Logs the next operation of the program and returns its tag.
+    ///
+    /// `hash` covers everything that ranks must agree on; the short hashes of its fields tell which
+    /// of them differs. All ranks log every operation, even one without messages, so that a
+    /// divergence is detected by the next message or at exit.
+    fn log_operation(&self, hash: u64, aspects: FieldHashes, place: OperationLabel) -> Tag;
 
-    /// Memory was refused in the last operation, which this rank leaves unfinished. Ranks that wait for
-    /// it, or part because of it, are told this reason.
-    fn refused(&self, _reason: String) {}
+    /// Records that the last operation was abandoned because an allocation failed. Ranks that wait
+    /// for this operation, or diverge because of it, get this reason.
+    fn report_out_of_memory(&self, _reason: String) {}
 
-    /// What this rank has sent so far.
-    fn stats(&self) -> Stats;
+    /// Returns the communication statistics of this rank.
+    fn stats(&self) -> FabricStats;
 
-    /// Which of the ranks on this machine this is, from 0.
+    /// Returns the index of this rank among the ranks on its machine, from 0.
     fn node_rank(&self) -> u64 {
         self.rank()
     }
 
-    /// How many ranks are on this machine.
+    /// Returns the number of ranks on this machine.
     fn node_size(&self) -> u64 {
         self.size()
     }
 
-    /// The last message: tells the other ranks that nothing more will come, and with which exit
-    /// status. Waits for them to leave too, where the fabric ends for all at once (MPI).
+    /// Announces that this rank sends nothing more, with its exit status. With MPI, which is
+    /// finalised collectively, waits for the other ranks to leave.
     fn leave(&self, status: i32) -> Result<(), FabricError>;
 
-    /// Ends what carries the messages, once all have left: MPI, if it was begun for this fabric.
-    /// Done when the fabric is dropped, if not before.
-    fn end(&self) -> Result<(), FabricError> {
+    /// Finalises the communication library if this fabric initialised it, after all have left.
+    /// Dropping the fabric does the same.
+    fn finalize(&self) -> Result<(), FabricError> {
         Ok(())
     }
 
-    /// Ends all ranks, now, with this exit status: for a rank that cannot go on.
+    /// Terminates all ranks immediately with this exit status.
     fn abort(&self, status: i32) -> !;
 
-    /// [`Fabric::start`] where all lengths are known, and what is sent are vectors.
-    fn post(&self, tag: Tag, sends: Vec<(u64, Vec<u8>)>, receives: Vec<(u64, usize)>) -> Pending {
+    /// Starts a nonblocking exchange of byte vectors whose lengths are all known.
+    fn start_sized_exchange(
+        &self,
+        tag: Tag,
+        sends: Vec<(u64, Vec<u8>)>,
+        receives: Vec<(u64, usize)>,
+    ) -> ExchangeRequest {
         let sends = sends.into_iter().map(|(peer, bytes)| (peer, bytes.into()));
         let known = receives.into_iter().map(|(peer, bytes)| (peer, Some(bytes)));
-        self.start(tag, sends.collect(), known.collect())
+        self.start_exchange(tag, sends.collect(), known.collect())
     }
 
-    /// Sends, and waits for what is awaited, in the order asked for.
+    /// Performs a blocking exchange; returns the received bytes in the order of `receives`.
     fn exchange(
         &self,
         tag: Tag,
         sends: Vec<(u64, Vec<u8>)>,
         receives: Vec<(u64, usize)>,
     ) -> Result<Vec<Vec<u8>>, FabricError> {
-        self.post(tag, sends, receives).wait()
+        self.start_sized_exchange(tag, sends, receives).wait()
     }
 
-    /// Returns when every rank has come here.
+    /// Returns once every rank has entered the barrier. Collective.
     fn barrier(&self, tag: Tag) -> Result<(), FabricError> {
         collective::barrier(self, tag)
     }
 
-    /// What `root` gives, on every rank; what the others give is dropped.
+    /// Broadcast: returns the bytes of `root` on every rank. Collective.
     fn broadcast(&self, tag: Tag, root: u64, bytes: Vec<u8>) -> Result<Vec<u8>, FabricError> {
         collective::broadcast(self, tag, root, bytes)
     }
 
-    /// What every rank gives, in the order of the ranks; lengths may differ.
-    fn gather_all(&self, tag: Tag, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
-        collective::gather_all(self, tag, bytes)
+    /// Allgather: returns the bytes of all ranks, in rank order; lengths may differ. Collective.
+    fn allgather(&self, tag: Tag, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, FabricError> {
+        collective::allgather(self, tag, bytes)
     }
 
-    /// What the ranks give, folded in the order of the ranks whatever comes first: the same
-    /// bytes on every rank, in every run. Each rank holds what all gave while it folds.
-    fn combine(
+    /// Allreduce: combines the bytes of all ranks in rank order. Collective.
+    ///
+    /// The fixed order makes the result identical on every rank and in every run. Each rank holds
+    /// the contributions of all ranks while it combines them.
+    fn allreduce(
         &self,
         tag: Tag,
         bytes: Vec<u8>,
         fold: &dyn Fn(&mut Vec<u8>, &[u8]),
     ) -> Result<Vec<u8>, FabricError> {
-        collective::combine(self, tag, bytes, fold)
+        collective::allreduce(self, tag, bytes, fold)
     }
 }
 
-/// A post on its way. Dropped without a wait, its messages still go and come, and what comes is
-/// thrown away.
-#[must_use = "the bytes are given by `wait`"]
-pub struct Pending(Box<dyn Waiting>);
+/// A nonblocking exchange in progress. Dropping it without `wait` completes the transfers and
+/// discards the received bytes.
+#[must_use = "`wait` returns the received bytes"]
+pub struct ExchangeRequest(Box<dyn RequestProgress>);
 
-/// What a fabric does for a post on its way.
-pub trait Waiting: Send {
-    /// Moves messages on; is everything here, and everything sent?
+/// Implementation of a nonblocking request by a fabric.
+pub trait RequestProgress: Send {
+    /// Makes progress; returns whether all sends and receives are complete.
     fn poll(&mut self) -> Result<bool, FabricError>;
 
-    /// Waits for everything to be here and everything to be sent; None where that lasts longer
-    /// than the limit.
+    /// Waits until all sends and receives are complete; returns None if `limit` passes first.
     fn wait(self: Box<Self>, limit: Option<Duration>) -> Result<Option<Vec<Vec<u8>>>, FabricError>;
 }
 
-impl Pending {
-    /// What a fabric's `post` gives back.
-    pub fn new(waiting: impl Waiting + 'static) -> Self {
+impl ExchangeRequest {
+    /// Wraps the request of a fabric.
+    pub fn new(waiting: impl RequestProgress + 'static) -> Self {
         Self(Box::new(waiting))
     }
 
-    /// Moves messages on without waiting, and says whether `wait` would return at once. Messages
-    /// move only while somebody polls or waits: call it now and then in long computations.
+    /// Makes progress without blocking; returns whether `wait` would return immediately. Transfers
+    /// advance only during polls and waits, so long computations should poll regularly.
     pub fn poll(&mut self) -> Result<bool, FabricError> {
         self.0.poll()
     }
 
-    /// Waits, and gives the received bytes in the order in which they were asked for.
+    /// Waits for completion and returns the received bytes in the order of the receives.
     pub fn wait(self) -> Result<Vec<Vec<u8>>, FabricError> {
         Ok(self.0.wait(None)?.expect("without a limit a wait has an end"))
     }
 
-    pub(crate) fn wait_for(
+    pub(crate) fn wait_timeout(
         self,
         limit: Option<Duration>,
     ) -> Result<Option<Vec<Vec<u8>>>, FabricError> {

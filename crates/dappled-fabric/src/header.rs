@@ -1,96 +1,82 @@
-//! What every message says about itself, and what its receiver makes of it.
-
-use std::fmt;
+//! Message header: identifies a message, so that the receiver can check it.
 
 use crate::error::FabricError;
-use crate::notice::aspects;
-use crate::tag::{Aspects, Place, Tag};
+use crate::tag::{FieldHashes, MessageId, OperationLabel, Tag, decode_field_hashes};
 
-/// One message between two ranks: which one it is, and what for.
+/// The id of a message and the length of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// The number of the message among those of this sender to this receiver, from 1.
-    pub sequence: u64,
-    /// The operation.
-    pub tag: Tag,
-}
-
-/// A stamp and the length of the payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub stamp: Stamp,
+pub(crate) struct MessageHeader {
+    pub id: MessageId,
     pub bytes: u64,
 }
 
-/// What a rank expects of the next message of a peer.
+/// The message that a rank expects next from a peer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Expectation {
-    pub stamp: Stamp,
-    /// None: as long as the sender says.
+pub(crate) struct ExpectedMessage {
+    pub id: MessageId,
+    /// The expected payload length; None accepts any length.
     pub bytes: Option<u64>,
 }
 
-impl Header {
-    /// The bytes of a header: four words, the aspects, the length of the place, the place.
-    pub const BYTES: usize = 32 + size_of::<Aspects>() + 1 + Place::ROOM;
-    /// Where the length of the place is.
-    const LENGTH: usize = 32 + size_of::<Aspects>();
+impl MessageHeader {
+    /// Encoded length: four words, the field hashes, the label length and the label.
+    pub const ENCODED_BYTES: usize = 32 + size_of::<FieldHashes>() + 1 + OperationLabel::MAX_BYTES;
+    /// Offset of the label length.
+    const LABEL_LENGTH_OFFSET: usize = 32 + size_of::<FieldHashes>();
 
-    pub fn encode(&self) -> [u8; Self::BYTES] {
-        let place = self.stamp.tag.place.as_bytes();
-        let mut bytes = [0; Self::BYTES];
-        let Stamp { sequence, tag } = self.stamp;
-        for (at, word) in [sequence, tag.hash, tag.number, self.bytes].into_iter().enumerate() {
+    pub fn encode(&self) -> [u8; Self::ENCODED_BYTES] {
+        let place = self.id.tag.label.as_bytes();
+        let mut bytes = [0; Self::ENCODED_BYTES];
+        let MessageId { sequence, tag } = self.id;
+        for (at, word) in
+            [sequence, tag.hash, tag.sequence_number, self.bytes].into_iter().enumerate()
+        {
             bytes[8 * at..8 * at + 8].copy_from_slice(&word.to_le_bytes());
         }
-        for (at, aspect) in tag.aspects.into_iter().enumerate() {
+        for (at, aspect) in tag.field_hashes.into_iter().enumerate() {
             bytes[32 + 2 * at..34 + 2 * at].copy_from_slice(&aspect.to_le_bytes());
         }
-        bytes[Self::LENGTH] = place.len() as u8;
-        bytes[Self::LENGTH + 1..][..place.len()].copy_from_slice(place);
+        bytes[Self::LABEL_LENGTH_OFFSET] = place.len() as u8;
+        bytes[Self::LABEL_LENGTH_OFFSET + 1..][..place.len()].copy_from_slice(place);
         bytes
     }
 
-    /// The header at the start of an envelope.
+    /// Decodes the header at the start of an envelope.
     pub fn decode(bytes: &[u8]) -> Self {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]));
-        let length = usize::from(bytes[Self::LENGTH]).min(Place::ROOM);
-        let place = Place::from_bytes(&bytes[Self::LENGTH + 1..][..length]);
-        let aspects = aspects(&bytes[32..]);
-        let tag = Tag { hash: word(1), number: word(2), aspects, place };
-        let stamp = Stamp { sequence: word(0), tag };
-        Self { stamp, bytes: word(3) }
+        let length = usize::from(bytes[Self::LABEL_LENGTH_OFFSET]).min(OperationLabel::MAX_BYTES);
+        let place = OperationLabel::from_bytes(&bytes[Self::LABEL_LENGTH_OFFSET + 1..][..length]);
+        let aspects = decode_field_hashes(&bytes[32..]);
+        let tag =
+            Tag { hash: word(1), sequence_number: word(2), field_hashes: aspects, label: place };
+        let id = MessageId { sequence: word(0), tag };
+        Self { id, bytes: word(3) }
     }
 }
 
-impl Expectation {
-    /// Is this header, of a message from `peer` to `rank`, the one expected?
-    pub fn check(&self, rank: u64, peer: u64, header: &Header) -> Result<(), FabricError> {
-        let (awaited, found) = (self.stamp, header.stamp);
-        let agree = (awaited.sequence, awaited.tag.hash) == (found.sequence, found.tag.hash);
-        if !agree && found.tag.hash == Tag::LEAVING {
-            return Err(FabricError::left(peer, rank, awaited.tag));
+impl ExpectedMessage {
+    /// Checks that this header, of a message from `peer` to `rank`, is the expected one.
+    pub fn check(&self, rank: u64, peer: u64, header: &MessageHeader) -> Result<(), FabricError> {
+        let (expected, received) = (self.id, header.id);
+        let agree =
+            (expected.sequence, expected.tag.hash) == (received.sequence, received.tag.hash);
+        if !agree && received.tag.hash == Tag::LEAVING_HASH {
+            return Err(FabricError::left(peer, rank, expected.tag));
         }
         if !agree {
-            let (awaited, found) = (awaited.into(), found.into());
-            return Err(FabricError::Diverged { rank, peer, awaited, found });
+            let (expected, received) = (expected.into(), received.into());
+            return Err(FabricError::Diverged { rank, peer, expected, received });
         }
         match self.bytes.filter(|&bytes| bytes != header.bytes) {
             None => Ok(()),
-            Some(awaited_bytes) => Err(FabricError::Length {
+            Some(expected_bytes) => Err(FabricError::LengthMismatch {
                 rank,
                 peer,
-                awaited_bytes,
-                found_bytes: header.bytes,
-                stamp: found.into(),
+                expected_bytes,
+                received_bytes: header.bytes,
+                id: received.into(),
             }),
         }
-    }
-}
-
-impl fmt::Display for Stamp {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "message {} ({})", self.sequence, self.tag)
     }
 }
 
@@ -98,30 +84,31 @@ impl fmt::Display for Stamp {
 mod tests {
     use super::*;
 
-    fn header(sequence: u64, hash: u64, bytes: u64) -> Header {
-        Header { stamp: Stamp { sequence, tag: Tag::new(hash, "a.py:3") }, bytes }
+    fn header(sequence: u64, hash: u64, bytes: u64) -> MessageHeader {
+        MessageHeader { id: MessageId { sequence, tag: Tag::new(hash, "a.py:3") }, bytes }
     }
 
     #[test]
-    fn a_header_comes_back_as_it_went() {
+    fn encoding_round_trips() {
         let sent = header(3, u64::MAX, 1 << 40);
-        assert_eq!(Header::decode(&sent.encode()), sent);
+        assert_eq!(MessageHeader::decode(&sent.encode()), sent);
     }
 
     #[test]
-    fn what_differs_is_named() {
-        let expected = Expectation { stamp: header(3, 7, 0).stamp, bytes: Some(8) };
-        let said = |found| expected.check(0, 1, &found).unwrap_err().to_string();
+    fn mismatches_are_reported() {
+        let expected = ExpectedMessage { id: header(3, 7, 0).id, bytes: Some(8) };
+        let error_text = |header| expected.check(0, 1, &header).unwrap_err().to_string();
         assert_eq!(expected.check(0, 1, &header(3, 7, 8)), Ok(()));
         assert_eq!(
-            said(header(2, 9, 8)),
-            "ranks diverged: rank 0 awaits message 3 (operation 0: a.py:3), \
+            error_text(header(2, 9, 8)),
+            "ranks diverged: rank 0 expects message 3 (operation 0: a.py:3), \
              but rank 1 sent message 2 (operation 0: a.py:3)"
         );
         assert!(
-            said(header(3, 7, 16)).starts_with("rank 0 awaits 8 bytes from rank 1, which sent 16")
+            error_text(header(3, 7, 16))
+                .starts_with("rank 0 expects 8 bytes from rank 1, which sent 16")
         );
         let left = "ranks diverged: rank 1 left, but rank 0 is in operation 0: a.py:3";
-        assert_eq!(said(header(3, Tag::LEAVING, 0)), left);
+        assert_eq!(error_text(header(3, Tag::LEAVING_HASH, 0)), left);
     }
 }

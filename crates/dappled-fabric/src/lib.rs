@@ -1,62 +1,57 @@
-//! Ranks and the bytes between them.
+//! Ranks and the messages between them.
 //!
-//! *In:* bytes for other ranks, and how many are awaited from whom. *Out:* those bytes, in the
-//! order asked for. The fabric knows no dtypes and no arrays.
+//! Input: byte payloads for other ranks, and the number of bytes expected from each. Output: the
+//! received bytes, in posting order. The crate knows no dtypes and no arrays.
 //!
-//! *Promised:* messages between two ranks keep their order; ranks that diverge are told so, by
-//! an error that names both, instead of being given each other's bytes; no call blocks inside
-//! MPI, and a wait that lasts too long says what it waits for; a rank that fails or leaves makes
-//! all fail. The first error is the last: every later wait gives it again.
+//! Guarantees: messages between two ranks keep their order. Ranks that diverge get an error that
+//! names both operations, never each other's bytes. No call blocks inside MPI, and a wait that
+//! lasts too long reports what it waits for. A rank that fails or leaves makes all ranks fail. The
+//! first error is final: every later wait returns it again.
 //!
 //! ```text
-//! fabric, collective   the trait, and what is written once for every fabric
-//! tag, header          which operation a message belongs to, and how it says so
-//! wired, ledger        who awaits what from whom: posts matched with messages, in order
-//! logbook              the operations of a rank, by which those that diverged are found
-//! aside, notice         what ranks say beside their messages
-//! trouble              what went wrong, the same on every rank
-//! memory               what messages used before
-//! wire                 what one kind of fabric has to bring: whole messages, never blocking
-//! solo, threads, mpi   one rank; N threads of one process; MPI, loaded at run time
-//! suite                what every fabric passes
+//! config                           environment variables, settings, thresholds
+//! fabric, collective               the trait, and the collectives built on its exchanges
+//! tag, header, payload             what a message carries: operation, id, bytes
+//! transport, transport_fabric      the interface of an implementation; the fabric on top of it
+//! matching                         assigns incoming messages to posted receives
+//! divergence                       detects ranks that diverge or fail; agrees on one error
+//! backoff, message_pool, stats     waiting, buffers, counters
+//! solo, threads, mpi               one rank; N threads of one process; MPI, loaded at run time
+//! conformance                      checks that every implementation passes
 //! ```
 
 #![deny(unsafe_code)]
 
-mod aside;
+mod backoff;
 mod collective;
+mod config;
+pub mod conformance;
+mod divergence;
 mod error;
 mod fabric;
 mod header;
-mod ledger;
-mod logbook;
-mod memory;
+mod matching;
+mod message_pool;
 pub mod mpi;
-mod notice;
-mod patience;
 mod payload;
-mod settings;
 mod solo;
 mod stats;
-pub mod suite;
 mod tag;
 mod threads;
-mod trouble;
-mod wire;
-mod wired;
+mod transport;
+mod transport_fabric;
 
+pub use config::FabricConfig;
 pub use error::FabricError;
-pub use fabric::{Fabric, Pending, Receives, Sends, Waiting};
-pub use header::Stamp;
-pub use memory::{keep, memory, room};
+pub use fabric::{ExchangeRequest, Fabric, Receives, RequestProgress, Sends};
+pub use message_pool::{keep, take_buffer, take_empty_buffer};
 pub use payload::Payload;
-pub use settings::Settings;
 pub use solo::Solo;
-pub use stats::Stats;
-pub use tag::{Aspects, Place, Tag};
+pub use stats::FabricStats;
+pub use tag::{FieldHashes, MessageId, OperationLabel, Tag};
 pub use threads::Threads;
 
-/// The fabric of this process: MPI where it was launched by MPI, [`Solo`] where not.
+/// Connects to the fabric of this process: MPI if MPI launched it, else [`Solo`].
 ///
 /// ```
 /// let fabric = dappled_fabric::connect()?;
@@ -64,13 +59,13 @@ pub use threads::Threads;
 /// # Ok::<(), dappled_fabric::FabricError>(())
 /// ```
 pub fn connect() -> Result<Box<dyn Fabric>, FabricError> {
-    connect_with(&Settings::from_environment()?)
+    connect_with(&FabricConfig::from_environment()?)
 }
 
-/// The same with settings of one's own.
-pub fn connect_with(settings: &Settings) -> Result<Box<dyn Fabric>, FabricError> {
-    match mpi::launched()? {
-        Some(_) => mpi::connect_with(settings),
-        None => Ok(Box::new(Solo::new(settings))),
+/// Connects to the fabric of this process with the given settings.
+pub fn connect_with(config: &FabricConfig) -> Result<Box<dyn Fabric>, FabricError> {
+    match mpi::detect_launch()? {
+        Some(_) => mpi::connect_with(config),
+        None => Ok(Box::new(Solo::new(config))),
     }
 }

@@ -1,31 +1,33 @@
-//! What a message carries.
+//! The payload of a message.
 
 use std::sync::Arc;
 
-use dappled_base::memory::copied;
+use dappled_base::memory::copy_of;
 
-/// Bytes to be sent: a vector of their own, or memory that stays as it is until they are sent, so that
-/// nothing is copied where the fabric can read it there.
+/// A payload is the bytes of a message: a vector, or shared memory.
+///
+/// Shared memory stays unchanged until it is sent. It avoids a copy if the fabric can send it
+/// directly.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use dappled_fabric::Payload;
 /// let row: Arc<Vec<u8>> = Arc::new(vec![1, 2]);
-/// assert_eq!(Payload::Kept(row.clone()).into_vec(), Payload::from(vec![1, 2]).into_vec());
+/// assert_eq!(Payload::Shared(row.clone()).into_vec(), Payload::from(vec![1, 2]).into_vec());
 /// ```
 pub enum Payload {
-    /// A vector.
-    Own(Vec<u8>),
-    /// Memory of somebody else, who is dropped when the bytes are sent.
-    Kept(Arc<dyn AsRef<[u8]> + Send + Sync>),
+    /// A vector that the message owns.
+    Owned(Vec<u8>),
+    /// Shared memory, released when the message is sent.
+    Shared(Arc<dyn AsRef<[u8]> + Send + Sync>),
 }
 
 impl Payload {
-    /// A vector with the bytes: a copy, where they are kept.
+    /// Returns the bytes as a vector; copies shared memory.
     pub fn into_vec(self) -> Vec<u8> {
         match self {
-            Self::Own(bytes) => bytes,
-            Self::Kept(keeper) => copied((*keeper).as_ref()),
+            Self::Owned(bytes) => bytes,
+            Self::Shared(keeper) => copy_of((*keeper).as_ref()),
         }
     }
 }
@@ -33,14 +35,14 @@ impl Payload {
 impl AsRef<[u8]> for Payload {
     fn as_ref(&self) -> &[u8] {
         match self {
-            Self::Own(bytes) => bytes,
-            Self::Kept(keeper) => (**keeper).as_ref(),
+            Self::Owned(bytes) => bytes,
+            Self::Shared(keeper) => (**keeper).as_ref(),
         }
     }
 }
 
 impl From<Vec<u8>> for Payload {
     fn from(bytes: Vec<u8>) -> Self {
-        Self::Own(bytes)
+        Self::Owned(bytes)
     }
 }

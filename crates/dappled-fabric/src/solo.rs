@@ -1,17 +1,17 @@
-//! One rank, no MPI: it can only send to itself.
+//! Fabric of a single process, without MPI: the only rank sends to itself.
 
+use crate::config::FabricConfig;
+use crate::divergence::control_message::ControlMessage;
 use crate::error::FabricError;
-use crate::fabric::{Fabric, Pending, Receives, Sends};
-use crate::header::Header;
-use crate::notice::Notice;
+use crate::fabric::{ExchangeRequest, Fabric, Receives, Sends};
+use crate::header::MessageHeader;
 use crate::payload::Payload;
-use crate::settings::Settings;
-use crate::stats::Stats;
-use crate::tag::{Aspects, Place, Tag};
-use crate::wire::{Message, Ticket, Wire};
-use crate::wired::Wired;
+use crate::stats::FabricStats;
+use crate::tag::{FieldHashes, OperationLabel, Tag};
+use crate::transport::{ReceivedMessage, SendId, Transport};
+use crate::transport_fabric::TransportFabric;
 
-/// The fabric of a process that is alone.
+/// Fabric with one rank.
 ///
 /// ```
 /// use dappled_fabric::{Fabric, Solo, Tag};
@@ -20,20 +20,20 @@ use crate::wired::Wired;
 /// assert_eq!(received, [[5]]);
 /// # Ok::<(), dappled_fabric::FabricError>(())
 /// ```
-pub struct Solo(Wired<NoWire>);
+pub struct Solo(TransportFabric<SoloTransport>);
 
-struct NoWire;
+struct SoloTransport;
 
 impl Solo {
-    /// One rank.
-    pub fn new(settings: &Settings) -> Self {
-        Self(Wired::new([0, 1, 1], "solo".into(), NoWire, settings))
+    /// Creates the fabric.
+    pub fn new(config: &FabricConfig) -> Self {
+        Self(TransportFabric::new([0, 1, 1], "solo".into(), SoloTransport, config))
     }
 }
 
 impl Default for Solo {
     fn default() -> Self {
-        Self::new(&Settings::default())
+        Self::new(&FabricConfig::default())
     }
 }
 
@@ -50,15 +50,15 @@ impl Fabric for Solo {
         &self.0.name
     }
 
-    fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending {
-        self.0.start(tag, sends, receives)
+    fn start_exchange(&self, tag: Tag, sends: Sends, receives: Receives) -> ExchangeRequest {
+        self.0.start_exchange(tag, sends, receives)
     }
 
-    fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag {
-        self.0.note(hash, aspects, place)
+    fn log_operation(&self, hash: u64, aspects: FieldHashes, place: OperationLabel) -> Tag {
+        self.0.log_operation(hash, aspects, place)
     }
 
-    fn stats(&self) -> Stats {
+    fn stats(&self) -> FabricStats {
         self.0.stats()
     }
 
@@ -71,9 +71,9 @@ impl Fabric for Solo {
     }
 }
 
-/// The ledger keeps what a rank sends to itself, and there is nobody else.
-impl Wire for NoWire {
-    fn send(&mut self, peer: u64, _: Header, _: Payload) -> Result<Ticket, FabricError> {
+/// Transport without peers: the matcher handles messages of a rank to itself.
+impl Transport for SoloTransport {
+    fn send(&mut self, peer: u64, _: MessageHeader, _: Payload) -> Result<SendId, FabricError> {
         unreachable!("solo has no rank {peer}")
     }
 
@@ -81,15 +81,19 @@ impl Wire for NoWire {
         Ok(())
     }
 
-    fn is_sent(&self, _: Ticket) -> bool {
+    fn is_send_complete(&self, _: SendId) -> bool {
         true
     }
 
-    fn is_moving(&self) -> bool {
+    fn is_transferring(&self) -> bool {
         false
     }
 
-    fn receive(&mut self, peer: u64, _: Option<u64>) -> Result<Option<Message>, FabricError> {
+    fn receive(
+        &mut self,
+        peer: u64,
+        _: Option<u64>,
+    ) -> Result<Option<ReceivedMessage>, FabricError> {
         unreachable!("solo has no rank {peer}")
     }
 
@@ -97,11 +101,11 @@ impl Wire for NoWire {
         false
     }
 
-    fn tell(&mut self, peer: u64, _: &Notice) -> Result<(), FabricError> {
+    fn send_control(&mut self, peer: u64, _: &ControlMessage) -> Result<(), FabricError> {
         unreachable!("solo has no rank {peer}")
     }
 
-    fn hear(&mut self) -> Result<Option<Notice>, FabricError> {
+    fn receive_control(&mut self) -> Result<Option<ControlMessage>, FabricError> {
         Ok(None)
     }
 }

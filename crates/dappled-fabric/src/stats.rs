@@ -1,14 +1,14 @@
-//! What a rank has sent, and how long it has waited.
+//! Communication statistics of a rank.
 
 use std::time::Duration;
 
-/// Counts of one rank, since it began.
+/// Communication statistics of one rank since it connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Messages sent to other ranks.
+pub struct FabricStats {
+    /// Number of messages sent to other ranks.
     pub messages: u64,
-    /// The bytes in them, without what messages say about themselves.
+    /// Number of payload bytes in these messages, without headers.
     pub bytes: u64,
     /// Time spent waiting for messages.
-    pub waited: Duration,
+    pub wait_time: Duration,
 }

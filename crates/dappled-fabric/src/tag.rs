@@ -1,8 +1,8 @@
-//! Which operation a message belongs to.
+//! Tags: identify the operation that a message belongs to.
 
 use std::fmt;
 
-/// The operation that a message belongs to: the same on every rank, or the ranks diverged.
+/// Identifies an operation. All ranks use the same tag unless they have diverged.
 ///
 /// ```
 /// use dappled_fabric::Tag;
@@ -11,102 +11,115 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// What the ranks must agree on: this operation, and all before it.
+    /// Chained hash of this operation and all operations before it; equal on all ranks.
     pub hash: u64,
-    /// The number of the operation, from 1; 0 for what the program did not ask for.
-    pub number: u64,
-    /// Hashes of the parts of the operation, to say what differs: never compared otherwise.
-    pub aspects: Aspects,
-    /// What it is and where it was asked for, for people: never compared.
-    pub place: Place,
+    /// The sequence number of the operation, from 1; 0 for internal operations.
+    pub sequence_number: u64,
+    /// Hashes of the fields of the operation; only used to report which field differs.
+    pub field_hashes: FieldHashes,
+    /// Description and call site of the operation, for messages; never compared.
+    pub label: OperationLabel,
 }
 
-/// Short hashes of the parts of an operation, whose meaning the caller decides.
-pub type Aspects = [u16; 8];
+/// Short hashes of the fields of an operation; the caller defines the fields.
+pub type FieldHashes = [u16; 8];
 
-/// Where an operation was written: short text without memory of its own, so that it travels in
-/// every header. Of a longer text the middle is left out: its start says what the operation is, and
-/// its end has the file and the line.
+/// Description and call site of an operation, stored inline to fit into every header. A long text
+/// loses its middle: its start describes the operation, its end is the file and line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct OperationLabel {
     length: u8,
-    text: [u8; Place::ROOM],
+    text: [u8; OperationLabel::MAX_BYTES],
+}
+
+/// Identifies one message between two ranks, and the operation it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageId {
+    /// The sequence number among the messages of this sender to this receiver, from 1.
+    pub sequence: u64,
+    /// The operation.
+    pub tag: Tag,
 }
 
 impl Tag {
-    /// A rank that leaves says so under this hash, and under no other.
-    pub(crate) const LEAVING: u64 = u64::from_be_bytes(*b"leaving!");
+    /// The hash of goodbye messages; no operation uses it.
+    pub(crate) const LEAVING_HASH: u64 = u64::from_be_bytes(*b"leaving!");
 
-    /// The operation with this hash, asked for at this place.
+    /// Creates the tag of an operation from its hash and label.
     pub fn new(hash: u64, place: &str) -> Self {
-        Self { hash, number: 0, aspects: Aspects::default(), place: Place::new(place) }
+        Self {
+            hash,
+            sequence_number: 0,
+            field_hashes: FieldHashes::default(),
+            label: OperationLabel::new(place),
+        }
     }
 
-    /// The last message of a rank.
+    /// Returns the tag of the goodbye message of a rank.
     pub(crate) fn leaving() -> Self {
-        Self::new(Self::LEAVING, "the end of the program")
+        Self::new(Self::LEAVING_HASH, "the end of the program")
     }
 
-    /// The part `kind` of this operation: another hash, so that a barrier never matches a
-    /// broadcast of the same operation.
-    pub(crate) fn within(self, kind: &str) -> Self {
-        let hash = kind.bytes().fold(self.hash, |hash, byte| mixed(hash, u64::from(byte)));
-        let place = if self.place.length == 0 { Place::new(kind) } else { self.place };
-        Self { hash, place, ..self }
+    /// Returns the tag of a collective within this operation. Each collective has its own hash, so
+    /// a barrier never matches a broadcast of the same operation.
+    pub(crate) fn for_collective(self, kind: &str) -> Self {
+        let hash = kind.bytes().fold(self.hash, |hash, byte| mix_hash(hash, u64::from(byte)));
+        let place = if self.label.length == 0 { OperationLabel::new(kind) } else { self.label };
+        Self { hash, label: place, ..self }
     }
 
-    /// The same with a number that the ranks must agree on.
-    pub(crate) fn with(self, number: u64) -> Self {
-        Self { hash: mixed(self.hash, number), ..self }
+    /// Returns the tag with a word mixed into its hash that ranks must agree on.
+    pub(crate) fn with_word(self, word: u64) -> Self {
+        Self { hash: mix_hash(self.hash, word), ..self }
     }
 }
 
-/// One step of FNV-1a, on words: enough to tell operations apart, nothing more is asked of it.
-pub(crate) fn mixed(hash: u64, word: u64) -> u64 {
+/// One step of an FNV-1a style hash over 64-bit words. Distinguishes operations; not cryptographic.
+pub(crate) fn mix_hash(hash: u64, word: u64) -> u64 {
     (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23)
 }
 
-impl Place {
-    /// The bytes that are kept.
-    pub(crate) const ROOM: usize = 207;
+impl OperationLabel {
+    /// Capacity of a label in bytes.
+    pub(crate) const MAX_BYTES: usize = 207;
 
-    /// The bytes of a long text that are kept of its start.
-    const START: usize = 80;
+    /// Bytes kept of the start of a long text.
+    const PREFIX_BYTES: usize = 80;
 
-    /// What stands for the text that is left out.
-    const GAP: &str = " … ";
+    /// Replaces the omitted middle of a long text.
+    const ELLIPSIS: &str = " … ";
 
-    /// The text, or its start and its end where there is no room for all of it.
+    /// Creates a label; a text that is too long keeps its start and its end.
     pub fn new(text: &str) -> Self {
-        if text.len() <= Self::ROOM {
+        if text.len() <= Self::MAX_BYTES {
             return Self::from_bytes(text.as_bytes());
         }
-        let start = &text[..text.floor_char_boundary(Self::START)];
-        let room = Self::ROOM - start.len() - Self::GAP.len();
+        let start = &text[..text.floor_char_boundary(Self::PREFIX_BYTES)];
+        let room = Self::MAX_BYTES - start.len() - Self::ELLIPSIS.len();
         let end = &text[text.ceil_char_boundary(text.len() - room)..];
-        Self::from_bytes([start, Self::GAP, end].concat().as_bytes())
+        Self::from_bytes([start, Self::ELLIPSIS, end].concat().as_bytes())
     }
 
-    /// These bytes, at most [`Place::ROOM`].
+    /// Creates a label from encoded bytes, at most [`Self::MAX_BYTES`].
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
-        let mut text = [0; Self::ROOM];
+        let mut text = [0; Self::MAX_BYTES];
         text[..bytes.len()].copy_from_slice(bytes);
         Self { length: bytes.len() as u8, text }
     }
 
-    /// The bytes of the text.
+    /// Returns the bytes of the text.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.text[..self.length.into()]
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for OperationLabel {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&String::from_utf8_lossy(self.as_bytes()))
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for OperationLabel {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Place({:?})", self.to_string())
     }
@@ -115,9 +128,20 @@ impl fmt::Debug for Place {
 impl fmt::Display for Tag {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.hash {
-            Self::LEAVING => write!(out, "{}", self.place),
-            _ => write!(out, "operation {}: {}", self.number, self.place),
+            Self::LEAVING_HASH => write!(out, "{}", self.label),
+            _ => write!(out, "operation {}: {}", self.sequence_number, self.label),
         }
+    }
+}
+
+/// Decodes the field hashes of a tag.
+pub(crate) fn decode_field_hashes(bytes: &[u8]) -> FieldHashes {
+    std::array::from_fn(|at| u16::from_le_bytes([bytes[2 * at], bytes[2 * at + 1]]))
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "message {} ({})", self.sequence, self.tag)
     }
 }
 
@@ -126,23 +150,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_place_keeps_its_start_and_its_end_and_whole_characters() {
+    fn a_long_label_keeps_its_start_and_end() {
         for more in 0..4 {
             let start = format!("a sum{} of", " ".repeat(more));
             let text = format!("{start} {}é/laplace.py:12", "ü".repeat(200));
-            let place = Place::new(&text).to_string();
-            assert!(place.len() <= Place::ROOM && place.len() > Place::ROOM - 4);
+            let place = OperationLabel::new(&text).to_string();
+            assert!(
+                place.len() <= OperationLabel::MAX_BYTES
+                    && place.len() > OperationLabel::MAX_BYTES - 4
+            );
             assert!(place.starts_with(&start));
             assert!(place.contains("ü … ü") && place.ends_with("é/laplace.py:12"));
         }
     }
 
     #[test]
-    fn parts_of_an_operation_differ() {
+    fn collectives_of_one_operation_differ() {
         let tag = Tag::new(1, "a.py:1");
-        assert_ne!(tag.within("barrier").hash, tag.within("broadcast").hash);
-        assert_ne!(tag.within("broadcast").with(0).hash, tag.within("broadcast").with(1).hash);
-        assert_eq!(tag.within("barrier").place.to_string(), "a.py:1");
-        assert_eq!(Tag::new(1, "").within("barrier").place.to_string(), "barrier");
+        assert_ne!(tag.for_collective("barrier").hash, tag.for_collective("broadcast").hash);
+        assert_ne!(
+            tag.for_collective("broadcast").with_word(0).hash,
+            tag.for_collective("broadcast").with_word(1).hash
+        );
+        assert_eq!(tag.for_collective("barrier").label.to_string(), "a.py:1");
+        assert_eq!(Tag::new(1, "").for_collective("barrier").label.to_string(), "barrier");
     }
 }

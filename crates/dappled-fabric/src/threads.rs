@@ -1,4 +1,4 @@
-//! N ranks as N threads of one process: every plan and exchange without MPI, for tests.
+//! Fabric whose ranks are threads of one process: runs any program without MPI, for tests.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -6,75 +6,76 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::config::FabricConfig;
+use crate::divergence::control_message::ControlMessage;
 use crate::error::FabricError;
-use crate::fabric::{Fabric, Pending, Receives, Sends};
-use crate::header::Header;
-use crate::notice::Notice;
+use crate::fabric::{ExchangeRequest, Fabric, Receives, Sends};
+use crate::header::MessageHeader;
 use crate::payload::Payload;
-use crate::settings::Settings;
-use crate::stats::Stats;
-use crate::tag::{Aspects, Place, Tag};
-use crate::wire::{Message, Ticket, Wire};
-use crate::wired::Wired;
+use crate::stats::FabricStats;
+use crate::tag::{FieldHashes, OperationLabel, Tag};
+use crate::transport::{ReceivedMessage, SendId, Transport};
+use crate::transport_fabric::TransportFabric;
 
-/// One of the ranks. Dropped, it has left: who waits for it is told so.
+/// One rank of a thread fabric. Dropping it means leaving: ranks that wait for it get an error.
 pub struct Threads {
-    wired: Wired<Mailboxes>,
-    hall: Arc<Hall>,
+    inner: TransportFabric<ThreadTransport>,
+    mailboxes: Arc<Mailboxes>,
 }
 
-/// What the ranks share: a mailbox for each pair, what is said aside to each, and who has left.
-struct Hall {
-    mailboxes: Vec<Mutex<VecDeque<Message>>>,
-    aside: Vec<Mutex<VecDeque<Notice>>>,
+/// State shared by all ranks: a queue per pair, control messages, and who has left.
+struct Mailboxes {
+    messages: Vec<Mutex<VecDeque<ReceivedMessage>>>,
+    control: Vec<Mutex<VecDeque<ControlMessage>>>,
     left: Vec<AtomicBool>,
 }
 
-struct Mailboxes {
+struct ThreadTransport {
     rank: u64,
-    hall: Arc<Hall>,
+    mailboxes: Arc<Mailboxes>,
 }
 
 impl Threads {
-    /// `ranks` ranks, for threads that the caller starts.
+    /// Creates `ranks` ranks for threads that the caller starts.
     pub fn new(ranks: u64) -> Vec<Self> {
-        Self::with_settings(ranks, &Settings::default())
+        Self::with_config(ranks, &FabricConfig::default())
     }
 
-    /// The same with settings of one's own.
-    pub fn with_settings(ranks: u64, settings: &Settings) -> Vec<Self> {
-        let hall = Arc::new(Hall {
-            mailboxes: (0..ranks * ranks).map(|_| Mutex::default()).collect(),
-            aside: (0..ranks).map(|_| Mutex::default()).collect(),
+    /// Creates `ranks` ranks with the given configuration.
+    pub fn with_config(ranks: u64, config: &FabricConfig) -> Vec<Self> {
+        let mailboxes = Arc::new(Mailboxes {
+            messages: (0..ranks * ranks).map(|_| Mutex::default()).collect(),
+            control: (0..ranks).map(|_| Mutex::default()).collect(),
             left: (0..ranks).map(|_| AtomicBool::new(false)).collect(),
         });
         let one = |rank| {
-            let wire = Mailboxes { rank, hall: hall.clone() };
-            let wired = Wired::new([rank, ranks, ranks], "threads".into(), wire, settings);
-            Self { wired, hall: hall.clone() }
+            let transport = ThreadTransport { rank, mailboxes: mailboxes.clone() };
+            let inner =
+                TransportFabric::new([rank, ranks, ranks], "threads".into(), transport, config);
+            Self { inner, mailboxes: mailboxes.clone() }
         };
         (0..ranks).map(one).collect()
     }
 
-    /// Runs `program` on every rank, and gives what each returned. If ranks panic, so does
-    /// this: with the rank and the message of the first of them, for the others panicked
-    /// because of it.
+    /// Runs `program` on every rank and returns the results in rank order. A panic on any rank is
+    /// propagated with its rank and message; the first panic wins, because the others follow from
+    /// it.
     pub fn run<T: Send>(ranks: u64, program: impl Fn(Self) -> T + Sync) -> Vec<T> {
-        Self::run_all(Self::new(ranks), program)
+        Self::run_on(Self::new(ranks), program)
     }
 
-    /// [`Threads::run`] on ranks that are there.
-    pub fn run_all<T: Send>(fabrics: Vec<Self>, program: impl Fn(Self) -> T + Sync) -> Vec<T> {
+    /// Runs `program` on existing ranks; see [`Threads::run`].
+    pub fn run_on<T: Send>(fabrics: Vec<Self>, program: impl Fn(Self) -> T + Sync) -> Vec<T> {
         let first_panic = Mutex::new(None);
         let one = |fabric: Self| {
-            let (rank, hall) = (fabric.rank(), fabric.hall.clone());
+            let (rank, mailboxes) = (fabric.rank(), fabric.mailboxes.clone());
             let result = catch_unwind(AssertUnwindSafe(|| program(fabric)));
             let result = result.map_err(|panic| {
                 let mut first = first_panic.lock().unwrap_or_else(PoisonError::into_inner);
                 first.get_or_insert_with(|| format!("rank {rank}: {}", panic_text(&*panic)));
             });
-            // The program may have kept its fabric; its rank is over all the same.
-            hall.leave(rank);
+            // The program may still hold its fabric, but its rank has ended.
+            mailboxes.leave(rank);
             result.ok()
         };
         let results: Option<Vec<T>> = std::thread::scope(|scope| {
@@ -96,39 +97,39 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
 
 impl Fabric for Threads {
     fn rank(&self) -> u64 {
-        self.wired.rank
+        self.inner.rank
     }
 
     fn size(&self) -> u64 {
-        self.wired.size
+        self.inner.size
     }
 
     fn name(&self) -> &str {
-        &self.wired.name
+        &self.inner.name
     }
 
-    fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending {
-        self.wired.start(tag, sends, receives)
+    fn start_exchange(&self, tag: Tag, sends: Sends, receives: Receives) -> ExchangeRequest {
+        self.inner.start_exchange(tag, sends, receives)
     }
 
-    fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag {
-        self.wired.note(hash, aspects, place)
+    fn log_operation(&self, hash: u64, aspects: FieldHashes, place: OperationLabel) -> Tag {
+        self.inner.log_operation(hash, aspects, place)
     }
 
-    fn refused(&self, reason: String) {
-        self.wired.refused(reason);
+    fn report_out_of_memory(&self, reason: String) {
+        self.inner.report_out_of_memory(reason);
     }
 
-    fn stats(&self) -> Stats {
-        self.wired.stats()
+    fn stats(&self) -> FabricStats {
+        self.inner.stats()
     }
 
     fn leave(&self, _: i32) -> Result<(), FabricError> {
-        self.hall.leave(self.wired.rank);
+        self.mailboxes.leave(self.inner.rank);
         Ok(())
     }
 
-    /// Ends this thread only: the others end when they wait for it.
+    /// Ends this thread only; the other ranks fail when they wait for it.
     fn abort(&self, status: i32) -> ! {
         panic!("aborted with status {status}")
     }
@@ -136,29 +137,34 @@ impl Fabric for Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.hall.leave(self.wired.rank);
+        self.mailboxes.leave(self.inner.rank);
     }
 }
 
-impl Hall {
+impl Mailboxes {
     fn leave(&self, rank: u64) {
         self.left[rank as usize].store(true, Ordering::Release);
     }
 
-    fn mailbox(&self, from: u64, to: u64) -> MutexGuard<'_, VecDeque<Message>> {
+    fn mailbox(&self, from: u64, to: u64) -> MutexGuard<'_, VecDeque<ReceivedMessage>> {
         let at = from as usize * self.left.len() + to as usize;
-        self.mailboxes[at].lock().unwrap_or_else(PoisonError::into_inner)
+        self.messages[at].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn aside(&self, to: u64) -> MutexGuard<'_, VecDeque<Notice>> {
-        self.aside[to as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    fn control(&self, to: u64) -> MutexGuard<'_, VecDeque<ControlMessage>> {
+        self.control[to as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Wire for Mailboxes {
-    fn send(&mut self, peer: u64, header: Header, payload: Payload) -> Result<Ticket, FabricError> {
-        let message = Message { header, payload: payload.into_vec() };
-        self.hall.mailbox(self.rank, peer).push_back(message);
+impl Transport for ThreadTransport {
+    fn send(
+        &mut self,
+        peer: u64,
+        header: MessageHeader,
+        payload: Payload,
+    ) -> Result<SendId, FabricError> {
+        let message = ReceivedMessage { header, payload: payload.into_vec() };
+        self.mailboxes.mailbox(self.rank, peer).push_back(message);
         Ok(0)
     }
 
@@ -166,28 +172,32 @@ impl Wire for Mailboxes {
         Ok(())
     }
 
-    fn is_sent(&self, _: Ticket) -> bool {
+    fn is_send_complete(&self, _: SendId) -> bool {
         true
     }
 
-    fn is_moving(&self) -> bool {
+    fn is_transferring(&self) -> bool {
         false
     }
 
-    fn receive(&mut self, peer: u64, _: Option<u64>) -> Result<Option<Message>, FabricError> {
-        Ok(self.hall.mailbox(peer, self.rank).pop_front())
+    fn receive(
+        &mut self,
+        peer: u64,
+        _: Option<u64>,
+    ) -> Result<Option<ReceivedMessage>, FabricError> {
+        Ok(self.mailboxes.mailbox(peer, self.rank).pop_front())
     }
 
     fn has_left(&self, peer: u64) -> bool {
-        self.hall.left[peer as usize].load(Ordering::Acquire)
+        self.mailboxes.left[peer as usize].load(Ordering::Acquire)
     }
 
-    fn tell(&mut self, peer: u64, notice: &Notice) -> Result<(), FabricError> {
-        self.hall.aside(peer).push_back(notice.clone());
+    fn send_control(&mut self, peer: u64, message: &ControlMessage) -> Result<(), FabricError> {
+        self.mailboxes.control(peer).push_back(message.clone());
         Ok(())
     }
 
-    fn hear(&mut self) -> Result<Option<Notice>, FabricError> {
-        Ok(self.hall.aside(self.rank).pop_front())
+    fn receive_control(&mut self) -> Result<Option<ControlMessage>, FabricError> {
+        Ok(self.mailboxes.control(self.rank).pop_front())
     }
 }

@@ -1,43 +1,57 @@
-//! Fourier transforms along one axis of a dense array, on all threads of rayon's current pool.
+//! This crate computes Fourier transforms along one axis of a dense array.
 //!
-//! An array is `groups` times lines of a length times `inner` neighbours, in C order: the axis that
-//! is transformed is the middle one. Lines are taken in bundles: copied together into memory that
-//! stays in the cache, transformed by `rustfft` or `realfft`, and put where they belong. A single
-//! long line is cut into many short ones ([`long`]).
+//! The transforms run on all threads of rayon's current pool.
 //!
-//! Nothing is normalised but by the factor that is given.
+//! Input: an array in C order as three axes: `groups` times lines of a length times `inner`
+//! neighbours; the middle axis is transformed. Output: the transformed lines, multiplied by the
+//! given factor and otherwise not normalised. Guarantees: the error grows only with the logarithm of
+//! the length; memory is allocated fallibly.
+//!
+//! ```text
+//! config                       thresholds
+//! transforms, plan_cache       transforms of one line by rustfft and realfft, and their plans
+//! batched, disjoint_slice      gathers batches of lines into the cache and scatters the results
+//! four_step, twiddles, real_packing
+//!                              long lines as matrices of short ones
+//! parts                        the passes of a transform that is distributed over ranks
+//! ```
 //!
 //! ```
-//! use dappled_fft::{Direction, Given, Lines, complex};
+//! use dappled_fft::{Direction, Lines, TransformInput, complex};
 //!
 //! let mut result = vec![Default::default(); 4];
-//! let lines = Lines { groups: 1, given: 4, length: 4, inner: 1 };
-//! complex(Given::Real(&[1.0, 0.0, 0.0, 0.0]), &mut result, lines, Direction::Forward, 1.0, &mut []);
+//! let lines = Lines { groups: 1, input_length: 4, length: 4, inner: 1 };
+//! let input = TransformInput::Real(&[1.0, 0.0, 0.0, 0.0]);
+//! complex(input, &mut result, lines, Direction::Forward, 1.0, &mut []);
 //! assert!(result.iter().all(|value| value.re == 1.0 && value.im == 0.0));
 //! ```
 
 #![deny(unsafe_code)]
 
 #[allow(unsafe_code)]
-mod bundles;
+mod batched;
+mod config;
 #[allow(unsafe_code)]
-mod disjoint;
-mod halves;
-mod kernels;
+mod disjoint_slice;
 #[allow(unsafe_code)]
-mod long;
+mod four_step;
 pub mod parts;
-mod plans;
+mod plan_cache;
+mod real_packing;
+mod transforms;
 mod twiddles;
 
 use num_complex::Complex;
 
-use crate::bundles::{Strides, Walk, bundles};
-use crate::disjoint::Disjoint;
-use crate::kernels::{FromReal, Kernel, Straight, ToReal};
-pub use crate::plans::Float;
+use crate::batched::{LineGrid, LineStrides, transform_batches};
+use crate::config::{MIN_FOUR_STEP_LENGTH, MIN_FOUR_STEP_LENGTH_FEW_LINES};
+use crate::disjoint_slice::DisjointSlice;
+pub use crate::plan_cache::Float;
+use crate::transforms::{
+    ComplexToRealTransform, ComplexTransform, LineTransform, RealToComplexTransform,
+};
 
-/// Which way a transform goes: the sign of its exponent.
+/// The direction of a transform: the sign of its exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// exp(-2πi jk/n)
@@ -46,149 +60,188 @@ pub enum Direction {
     Inverse,
 }
 
-/// The lines that are transformed.
+/// The shape of the array: the lines to transform, and the axes around them.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines {
-    /// The product of the lengths of the axes before the transformed one.
+    /// Product of the lengths of the axes before the transformed one.
     pub groups: usize,
-    /// How many elements of a line are given; if fewer than needed, the others are zeros.
-    pub given: usize,
-    /// The length of the transform.
+    /// Number of input elements of a line; missing elements are zeros.
+    pub input_length: usize,
+    /// Length of the transform.
     pub length: usize,
-    /// The product of the lengths of the axes after it.
+    /// Product of the lengths of the axes after the transformed one.
     pub inner: usize,
 }
 
-/// The values to be transformed.
+/// The input of a complex transform.
 #[derive(Clone, Copy)]
-pub enum Given<'a, T> {
-    /// Those in the target.
-    Target,
+pub enum TransformInput<'a, T> {
+    /// The target itself: an in-place transform.
+    InPlace,
     /// Complex numbers.
     Complex(&'a [Complex<T>]),
     /// Real numbers.
     Real(&'a [T]),
 }
 
-/// Complex values from complex or real ones.
+/// Computes a complex transform of complex or real values.
 ///
 /// # Panics
-/// If the sizes of the arrays are not those of the lines, or `between` is shorter than they say.
+///
+/// If the slices do not have the sizes that `lines` implies.
 #[allow(unsafe_code)]
 pub fn complex<T: Float>(
-    given: Given<'_, T>,
+    input: TransformInput<'_, T>,
     target: &mut [Complex<T>],
     lines: Lines,
     direction: Direction,
     scale: T,
-    between: &mut [Complex<T>],
+    workspace: &mut [Complex<T>],
 ) {
-    assert_eq!(target.len(), lines.size(lines.length), "the target's size");
-    if let Given::Complex(source) = given {
-        assert_eq!(source.len(), lines.size(lines.given), "the source's size");
-    } else if let Given::Real(source) = given {
-        assert_eq!(source.len(), lines.size(lines.given), "the source's size");
+    assert_eq!(
+        target.len(),
+        lines.size(lines.length),
+        "the target has another length than the lines"
+    );
+    if let TransformInput::Complex(source) = input {
+        assert_eq!(
+            source.len(),
+            lines.size(lines.input_length),
+            "the source has another length than the lines"
+        );
+    } else if let TransformInput::Real(source) = input {
+        assert_eq!(
+            source.len(),
+            lines.size(lines.input_length),
+            "the source has another length than the lines"
+        );
     } else {
-        assert_eq!(lines.given, lines.length, "a transform in place keeps its length");
+        assert_eq!(
+            lines.input_length, lines.length,
+            "a transform in place cannot change the length"
+        );
     }
     if lines.is_long(lines.length) {
-        return long::complex(given, target, lines, direction, scale, between);
+        return four_step::complex(input, target, lines, direction, scale, workspace);
     }
-    let kernel = Straight::new(lines.length, direction);
-    let shared = Disjoint::new(target);
-    match given {
-        Given::Complex(source) => pass(&kernel, lines, copied(source), shared, scale),
-        Given::Real(source) => pass(&kernel, lines, widened(source), shared, scale),
-        Given::Target => {
-            // SAFETY: a place is read by the task that owns its line, before that task writes it.
+    let transform = ComplexTransform::new(lines.length, direction);
+    let shared = DisjointSlice::new(target);
+    match input {
+        TransformInput::Complex(source) => {
+            transform_lines(&transform, lines, read_slice(source), shared, scale)
+        }
+        TransformInput::Real(source) => {
+            transform_lines(&transform, lines, read_real(source), shared, scale)
+        }
+        TransformInput::InPlace => {
+            // SAFETY: the task that owns a line reads its elements before it writes them.
             let read = |at, values: &mut [_]| unsafe { shared.read(at, values) };
-            pass(&kernel, lines, read, shared, scale);
+            transform_lines(&transform, lines, read, shared, scale);
         }
     }
 }
 
-/// Reads from a slice.
-fn copied<V: Copy + Sync>(source: &[V]) -> impl Fn(usize, &mut [V]) + Sync {
+/// Returns a function that reads from a slice.
+fn read_slice<V: Copy + Sync>(source: &[V]) -> impl Fn(usize, &mut [V]) + Sync {
     |at, values| values.copy_from_slice(&source[at..at + values.len()])
 }
 
-/// Reads real numbers as complex ones.
-fn widened<T: Float>(source: &[T]) -> impl Fn(usize, &mut [Complex<T>]) + Sync {
+/// Returns a function that reads real numbers as complex ones.
+fn read_real<T: Float>(source: &[T]) -> impl Fn(usize, &mut [Complex<T>]) + Sync {
     |at, values| {
         let pairs = values.iter_mut().zip(&source[at..]);
         pairs.for_each(|(value, &real)| *value = Complex::new(real, T::zero()));
     }
 }
 
-/// The first half of the spectrum of real values, and its middle: `length / 2 + 1` of them.
+/// Computes the first `length / 2 + 1` elements of the spectrum of real values.
 ///
 /// # Panics
-/// If the sizes of the arrays are not those of the lines, or `between` is shorter than they say.
+///
+/// If the slices do not have the sizes that `lines` implies.
 pub fn real_to_complex<T: Float>(
     source: &[T],
     target: &mut [Complex<T>],
     lines: Lines,
     scale: T,
-    between: &mut [Complex<T>],
+    workspace: &mut [Complex<T>],
 ) {
-    assert_eq!(source.len(), lines.size(lines.given), "the source's size");
-    assert_eq!(target.len(), lines.size(lines.length / 2 + 1), "the target's size");
-    if lines.is_long_of_pairs() {
-        return long::real_to_complex(source, target, lines, scale, between);
+    assert_eq!(
+        source.len(),
+        lines.size(lines.input_length),
+        "the source has another length than the lines"
+    );
+    assert_eq!(
+        target.len(),
+        lines.size(lines.length / 2 + 1),
+        "the target has another length than the lines"
+    );
+    if lines.is_long_real() {
+        return four_step::real_to_complex(source, target, lines, scale, workspace);
     }
-    let kernel = FromReal::new(lines.length);
-    pass(&kernel, lines, copied(source), Disjoint::new(target), scale);
+    let transform = RealToComplexTransform::new(lines.length);
+    transform_lines(&transform, lines, read_slice(source), DisjointSlice::new(target), scale);
 }
 
-/// Real values from the first half of their spectrum. The imaginary parts of its ends mean nothing.
+/// Computes real values from the first half of their spectrum. The imaginary parts of its first
+/// and, for an even length, last element are ignored.
 ///
 /// # Panics
-/// If the sizes of the arrays are not those of the lines, or `between` is shorter than they say.
+///
+/// If the slices do not have the sizes that `lines` implies.
 pub fn complex_to_real<T: Float>(
     source: &[Complex<T>],
     target: &mut [T],
     lines: Lines,
     scale: T,
-    between: &mut [Complex<T>],
+    workspace: &mut [Complex<T>],
 ) {
-    assert_eq!(source.len(), lines.size(lines.given), "the source's size");
-    assert_eq!(target.len(), lines.size(lines.length), "the target's size");
-    if lines.is_long_of_pairs() {
-        return long::complex_to_real(source, target, lines, scale, between);
+    assert_eq!(
+        source.len(),
+        lines.size(lines.input_length),
+        "the source has another length than the lines"
+    );
+    assert_eq!(
+        target.len(),
+        lines.size(lines.length),
+        "the target has another length than the lines"
+    );
+    if lines.is_long_real() {
+        return four_step::complex_to_real(source, target, lines, scale, workspace);
     }
-    let kernel = ToReal::new(lines.length);
-    pass(&kernel, lines, copied(source), Disjoint::new(target), scale);
+    let transform = ComplexToRealTransform::new(lines.length);
+    transform_lines(&transform, lines, read_slice(source), DisjointSlice::new(target), scale);
 }
 
-fn pass<K: Kernel>(
-    kernel: &K,
+fn transform_lines<K: LineTransform>(
+    transform: &K,
     lines: Lines,
     read: impl Fn(usize, &mut [K::In]) + Sync,
-    target: Disjoint<'_, K::Out>,
+    target: DisjointSlice<'_, K::Out>,
     scale: K::Real,
 ) {
-    let walk = Walk {
-        given: lines.given.min(kernel.taken()),
-        from: lines.strides(lines.given),
-        to: lines.strides(kernel.made()),
-        ..lines.walk()
+    let grid = LineGrid {
+        input_length: lines.input_length.min(transform.input_len()),
+        from: lines.strides(lines.input_length),
+        to: lines.strides(transform.output_len()),
+        ..lines.line_grid()
     };
-    bundles(walk, kernel, read, target, |_, values| kernel.scaled(values, scale));
+    transform_batches(grid, transform, read, target, |_, values| transform.scale(values, scale));
 }
 
 impl Lines {
-    /// How long the memory between two passes must be for complex values: of no length but for
-    /// long lines. It should be in huge pages.
-    pub fn between(&self) -> usize {
+    /// Returns the workspace length of a complex transform; 0 except for long lines. The workspace
+    /// should be in huge pages.
+    pub fn workspace_len(&self) -> usize {
         if self.is_long(self.length) { self.length } else { 0 }
     }
 
-    /// The same for real values.
-    pub fn between_real(&self) -> usize {
-        if self.is_long_of_pairs() { self.length / 2 } else { 0 }
+    /// Returns the workspace length of a real transform.
+    pub fn real_workspace_len(&self) -> usize {
+        if self.is_long_real() { self.length / 2 } else { 0 }
     }
 
-    fn is_long_of_pairs(&self) -> bool {
+    fn is_long_real(&self) -> bool {
         self.is_long(self.length / 2) && self.length.is_multiple_of(2)
     }
 
@@ -196,24 +249,25 @@ impl Lines {
         self.groups * length * self.inner
     }
 
-    /// Whether few lines are so long that each is better cut into many short ones.
+    /// Returns whether lines are long enough for the four-step algorithm.
     fn is_long(&self, length: usize) -> bool {
         let few = self.groups < rayon::current_num_threads();
-        self.inner == 1 && (length >= long::ALWAYS || few && length >= long::IF_FEW)
+        self.inner == 1
+            && (length >= MIN_FOUR_STEP_LENGTH || few && length >= MIN_FOUR_STEP_LENGTH_FEW_LINES)
     }
 
-    /// Rows are neighbours of each other as columns are, only further apart.
-    fn walk(&self) -> Walk {
-        let zero = Strides::default();
+    /// Contiguous lines are batched across groups, strided lines within a group.
+    fn line_grid(&self) -> LineGrid {
+        let zero = LineStrides::default();
         let (groups, lines) =
             if self.inner == 1 { (1, self.groups) } else { (self.groups, self.inner) };
-        Walk { groups, lines, given: self.given, from: zero, to: zero }
+        LineGrid { groups, lines, input_length: self.input_length, from: zero, to: zero }
     }
 
-    fn strides(&self, length: usize) -> Strides {
+    fn strides(&self, length: usize) -> LineStrides {
         if self.inner == 1 {
-            return Strides { group: 0, line: length, step: 1 };
+            return LineStrides { group: 0, line: length, step: 1 };
         }
-        Strides { group: length * self.inner, line: 1, step: self.inner }
+        LineStrides { group: length * self.inner, line: 1, step: self.inner }
     }
 }

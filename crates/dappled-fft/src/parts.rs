@@ -1,136 +1,162 @@
-//! Transforms of the columns, and of the rows, of a matrix that lies in parts, as ranks have them or
-//! have sent them: none is put beside another first.
+//! The two passes of a distributed four-step FFT, on matrices that consist of parts.
+//!
+//! The parts are those that ranks hold or have received; they are read in place, not assembled
+//! first.
 
 use num_complex::Complex;
 
 use crate::Direction;
-use crate::bundles::{MOST, Strides, Walk, bundles};
-use crate::disjoint::Disjoint;
-use crate::kernels::{FromReal, Kernel, Straight};
-use crate::plans::Float;
-use crate::twiddles::{Twiddles, twist_line};
+use crate::batched::{LineGrid, LineStrides, transform_batches};
+use crate::config::MAX_BATCH_LINES;
+use crate::disjoint_slice::DisjointSlice;
+use crate::plan_cache::Float;
+use crate::transforms::{ComplexTransform, LineTransform, RealToComplexTransform};
+use crate::twiddles::{Twiddles, apply_twiddles};
 
-/// Rows of a matrix, some of whose columns are meant.
+/// Rows of a matrix, of which a range of columns is used.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a, V> {
-    /// The rows, one after the other.
+pub struct MatrixPart<'a, V> {
+    /// The rows, contiguous.
     pub values: &'a [V],
-    /// The length of a row.
+    /// Number of elements in a row.
     pub stride: usize,
-    /// The first column that is meant.
-    pub first: usize,
+    /// The first column to use.
+    pub first_column: usize,
 }
 
-/// Parts one over the other.
+/// Parts stacked along the rows.
 #[derive(Clone, Debug)]
-pub enum Stack<'a, T> {
-    /// Of real numbers.
-    Real(Vec<Part<'a, T>>),
-    /// Of complex numbers.
-    Complex(Vec<Part<'a, Complex<T>>>),
+pub enum StackedParts<'a, T> {
+    /// Parts of real numbers.
+    Real(Vec<MatrixPart<'a, T>>),
+    /// Parts of complex numbers.
+    Complex(Vec<MatrixPart<'a, Complex<T>>>),
 }
 
-/// Which columns of the matrix of a long line these are.
+/// A block of columns of the matrix of a long line.
 #[derive(Clone, Copy, Debug)]
-pub struct Columns {
-    /// How many.
+pub struct ColumnBlock {
+    /// Number of columns.
     pub width: usize,
-    /// Their elements.
+    /// Number of elements in a column.
     pub height: usize,
-    /// The number of the first one.
+    /// Index of the first column.
     pub first: usize,
-    /// The length of the line.
-    pub order: usize,
+    /// Length of the line.
+    pub line_length: usize,
 }
 
-/// Transforms the columns of parts one over the other, and multiplies each element by the root of
-/// unity that its row and column ask for. Of real ones the first half and the middle is made, if the
-/// target has no room for more.
+/// Transforms the columns of stacked parts and multiplies them by twiddle factors. For real input
+/// the target may have room for the first half of the spectrum only.
 ///
 /// # Panics
-/// If the sizes are not those of the columns.
-pub fn columns<T: Float>(
-    stack: &Stack<'_, T>,
+///
+/// If the slices do not have the sizes that `columns` implies.
+pub fn transform_columns<T: Float>(
+    stack: &StackedParts<'_, T>,
     target: &mut [Complex<T>],
-    columns: Columns,
+    columns: ColumnBlock,
     direction: Direction,
 ) {
-    let Columns { width, height, .. } = columns;
-    let twiddles = Twiddles::new(columns.order, direction);
+    let ColumnBlock { width, height, .. } = columns;
+    let twiddles = Twiddles::new(columns.line_length, direction);
     let is_whole = target.len() == width * height;
-    let (straight, made) = (Straight::new(height, direction), Disjoint::new(target));
+    let (complex, output) = (ComplexTransform::new(height, direction), DisjointSlice::new(target));
     match stack {
-        Stack::Complex(parts) => columns.pass(&straight, read(parts, width), made, &twiddles),
-        Stack::Real(parts) if is_whole => {
-            let read = read(parts, width);
-            let widened = |at, values: &mut [Complex<T>]| {
-                let mut reals = [T::zero(); MOST];
-                for (number, values) in values.chunks_mut(MOST).enumerate() {
+        StackedParts::Complex(parts) => {
+            columns.transform_with(&complex, read_stacked(parts, width), output, &twiddles)
+        }
+        StackedParts::Real(parts) if is_whole => {
+            let read = read_stacked(parts, width);
+            let read_real = |at, values: &mut [Complex<T>]| {
+                let mut reals = [T::zero(); MAX_BATCH_LINES];
+                for (number, values) in values.chunks_mut(MAX_BATCH_LINES).enumerate() {
                     let reals = &mut reals[..values.len()];
-                    read(at + number * MOST, reals);
+                    read(at + number * MAX_BATCH_LINES, reals);
                     values.iter_mut().zip(reals).for_each(|(value, real)| *value = (*real).into());
                 }
             };
-            columns.pass(&straight, widened, made, &twiddles);
+            columns.transform_with(&complex, read_real, output, &twiddles);
         }
-        Stack::Real(parts) => {
-            columns.pass(&FromReal::new(height), read(parts, width), made, &twiddles);
+        StackedParts::Real(parts) => {
+            columns.transform_with(
+                &RealToComplexTransform::new(height),
+                read_stacked(parts, width),
+                output,
+                &twiddles,
+            );
         }
     }
 }
 
-impl Columns {
-    fn pass<K: Kernel<Out = Complex<T>, Real = T>, T: Float>(
+impl ColumnBlock {
+    fn transform_with<K: LineTransform<Out = Complex<T>, Real = T>, T: Float>(
         &self,
-        kernel: &K,
+        transform: &K,
         read: impl Fn(usize, &mut [K::In]) + Sync,
-        target: Disjoint<'_, Complex<T>>,
+        target: DisjointSlice<'_, Complex<T>>,
         twiddles: &Twiddles<T>,
     ) {
-        assert_eq!(target.len(), self.width * kernel.made(), "the target's size");
-        let down = Strides { group: 0, line: 1, step: self.width };
-        let walk = Walk { groups: 1, lines: self.width, given: self.height, from: down, to: down };
-        bundles(walk, kernel, read, target, |column, values| {
-            twist_line(values, self.first + column, 0, self.order, twiddles);
+        assert_eq!(
+            target.len(),
+            self.width * transform.output_len(),
+            "the target has another length than the matrix"
+        );
+        let down = LineStrides { group: 0, line: 1, step: self.width };
+        let grid = LineGrid {
+            groups: 1,
+            lines: self.width,
+            input_length: self.height,
+            from: down,
+            to: down,
+        };
+        transform_batches(grid, transform, read, target, |column, values| {
+            apply_twiddles(values, self.first + column, 0, self.line_length, twiddles);
         });
     }
 }
 
-/// Reads from parts one over the other, of which so many columns are meant.
-fn read<'a, V: Copy + Sync>(
-    parts: &'a [Part<'a, V>],
+/// Returns a function that reads from stacked parts with `width` columns.
+fn read_stacked<'a, V: Copy + Sync>(
+    parts: &'a [MatrixPart<'a, V>],
     width: usize,
 ) -> impl Fn(usize, &mut [V]) + Sync + 'a {
     move |at, values| {
-        // Columns of one element each are read as if they were rows.
+        // Columns of one element are contiguous, so a read may span rows.
         let (mut row, mut column, mut rest) = (at / width, at % width, values);
         while !rest.is_empty() {
-            let (here, after) = rest.split_at_mut(rest.len().min(width - column));
-            here.copy_from_slice(in_row(parts, row, column, here.len()));
+            let (chunk, after) = rest.split_at_mut(rest.len().min(width - column));
+            chunk.copy_from_slice(row_slice(parts, row, column, chunk.len()));
             (row, column, rest) = (row + 1, 0, after);
         }
     }
 }
 
-/// So many elements of a row from a column on.
-fn in_row<'a, V>(parts: &[Part<'a, V>], row: usize, column: usize, count: usize) -> &'a [V] {
-    let mut left = row;
+/// Returns `count` elements of a row, from a column on.
+fn row_slice<'a, V>(
+    parts: &[MatrixPart<'a, V>],
+    row: usize,
+    column: usize,
+    count: usize,
+) -> &'a [V] {
+    let mut remaining = row;
     for part in parts {
         let rows = part.values.len() / part.stride.max(1);
-        if left < rows {
-            return &part.values[left * part.stride + part.first + column..][..count];
+        if remaining < rows {
+            return &part.values[remaining * part.stride + part.first_column + column..][..count];
         }
-        left -= rows;
+        remaining -= rows;
     }
-    panic!("no row {row} in the parts")
+    panic!("row {row} is out of bounds")
 }
 
-/// Transforms the rows of parts beside each other, each with the length of its rows; row by row of
-/// them comes out as column by column.
+/// Transforms the rows of parts that lie side by side, each given with its row length. Writes the
+/// result transposed.
 ///
 /// # Panics
-/// If the sizes are not those of the rows.
-pub fn rows<T: Float>(
+///
+/// If the slices do not have the sizes that the rows imply.
+pub fn transform_rows<T: Float>(
     parts: &[(&[Complex<T>], usize)],
     target: &mut [Complex<T>],
     direction: Direction,
@@ -139,20 +165,23 @@ pub fn rows<T: Float>(
     let length: usize = parts.iter().map(|(_, width)| width).sum();
     let count = target.len() / length.max(1);
     for (values, width) in parts {
-        assert_eq!(values.len(), width * count, "the size of a part");
+        assert_eq!(values.len(), width * count, "a part has another length than its rows");
     }
-    assert_eq!(target.len(), length * count, "the target's size");
-    let kernel = Straight::new(length, direction);
+    assert_eq!(target.len(), length * count, "the target has another length than the matrix");
+    let transform = ComplexTransform::new(length, direction);
     let read = |at: usize, values: &mut [Complex<T>]| {
         let mut rest = values;
         for &(part, width) in parts {
-            let (here, after) = rest.split_at_mut(width);
-            here.copy_from_slice(&part[at / length * width..][..width]);
+            let (chunk, after) = rest.split_at_mut(width);
+            chunk.copy_from_slice(&part[at / length * width..][..width]);
             rest = after;
         }
     };
-    let along = Strides { group: 0, line: length, step: 1 };
-    let turned = Strides { group: 0, line: 1, step: count };
-    let walk = Walk { groups: 1, lines: count, given: length, from: along, to: turned };
-    bundles(walk, &kernel, read, Disjoint::new(target), |_, values| kernel.scaled(values, scale));
+    let along = LineStrides { group: 0, line: length, step: 1 };
+    let transposed = LineStrides { group: 0, line: 1, step: count };
+    let grid =
+        LineGrid { groups: 1, lines: count, input_length: length, from: along, to: transposed };
+    transform_batches(grid, &transform, read, DisjointSlice::new(target), |_, values| {
+        transform.scale(values, scale)
+    });
 }

@@ -1,14 +1,14 @@
-//! Roots of unity, to the last bit or two, from two short tables.
+//! Twiddle factors, accurate to the last bit or two, from two short tables.
 
 use std::f64::consts::FRAC_PI_2;
 
-use dappled_base::memory::collected;
+use dappled_base::memory::collect;
 use num_complex::Complex;
 
 use crate::Direction;
-use crate::plans::Float;
+use crate::plan_cache::Float;
 
-/// exp(∓2πi m/n) for all m: the product of a coarse and a fine root.
+/// exp(∓2πi m/n) for all m, as the product of a coarse and a fine root.
 pub struct Twiddles<T> {
     bits: u32,
     fine: Vec<Complex<T>>,
@@ -19,17 +19,17 @@ impl<T: Float> Twiddles<T> {
     pub fn new(n: usize, direction: Direction) -> Self {
         let bits = n.ilog2().div_ceil(2);
         let root = |m| root(m, n, direction);
-        let fine = collected((0..1 << bits).map(root));
-        Self { bits, fine, coarse: collected((0..=n >> bits).map(|m| root(m << bits))) }
+        let fine = collect((0..1 << bits).map(root));
+        Self { bits, fine, coarse: collect((0..=n >> bits).map(|m| root(m << bits))) }
     }
 
-    /// That of an m below n.
+    /// Returns the root for an m below n.
     pub fn at(&self, m: usize) -> Complex<T> {
         self.coarse[m >> self.bits] * self.fine[m & ((1 << self.bits) - 1)]
     }
 }
 
-/// One root: within an eighth of the circle sine and cosine have their full precision.
+/// Computes one root. Within an eighth of the circle sine and cosine have full precision.
 fn root<T: Float>(m: usize, n: usize, direction: Direction) -> Complex<T> {
     let (m, n) = ((m % n) as i128, n as i128);
     let quarter = (8 * m + n) / (2 * n);
@@ -42,12 +42,12 @@ fn root<T: Float>(m: usize, n: usize, direction: Direction) -> Complex<T> {
         _ => (sine, -cosine),
     };
     let im = if direction == Direction::Forward { -im } else { im };
-    Complex::new(T::of(re), T::of(im))
+    Complex::new(T::nearest(re), T::nearest(im))
 }
 
-/// Multiplies elements of a row, or of a column, from `first` on by the roots of order n: that to the
-/// power row times column.
-pub fn twist_line<T: Float>(
+/// Multiplies the elements of line `line`, from element `first` on, by their twiddle factors:
+/// element k by the root to the power `line * k`.
+pub fn apply_twiddles<T: Float>(
     values: &mut [Complex<T>],
     line: usize,
     first: usize,

@@ -1,16 +1,16 @@
-//! Times the 5-point stencil and a chain, interpreted and compiled, and how long compiling takes.
+//! Times the 5-point stencil and a chain, interpreted and compiled, and the compilation itself.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use dappled_jit::{Loops, Mode};
+use dappled_jit::{JitMode, LoopCache};
 use dappled_kernels::{
-    Buffer, DType, Engine, Error, Interpreter, Op, Operand, Program, Scalar, View,
+    Buffer, BufferView, DType, Engine, Error, Interpreter, Op, Program, Scalar, View,
 };
 
 const FLOAT: DType = DType::Float64;
 
-/// `(north + south + west + east) / 4`
+/// `(north + south + west + east) / 4`.
 fn stencil() -> Program {
     let mut program = Program::new(vec![FLOAT; 4], vec![Scalar::new(4.0)]);
     let mut sum = program.input(0);
@@ -22,7 +22,7 @@ fn stencil() -> Program {
     program
 }
 
-/// `a*b + c*2 - sqrt(abs(a))`
+/// `a*b + c*2 - sqrt(abs(a))`.
 fn chain() -> Program {
     let mut program = Program::new(vec![FLOAT; 3], vec![Scalar::new(2.0)]);
     let [a, b, c] = [0, 1, 2].map(|at| program.input(at));
@@ -37,7 +37,12 @@ fn chain() -> Program {
 }
 
 fn inner(size: usize, row: usize, column: usize) -> View {
-    View::c_order(FLOAT, &[size, size]).region(0, row, 1, size - 2).region(1, column, 1, size - 2)
+    View::c_order(FLOAT, &[size, size]).slice_axis(0, row, 1, size - 2).slice_axis(
+        1,
+        column,
+        1,
+        size - 2,
+    )
 }
 
 fn milliseconds(work: impl FnOnce()) -> f64 {
@@ -46,7 +51,7 @@ fn milliseconds(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// The best times of all engines, in turn.
+/// The best times of all engines, measured alternately.
 fn best(times: usize, engines: &[Interpreter], mut run: impl FnMut(&Interpreter)) -> Vec<f64> {
     let mut best = vec![f64::INFINITY; engines.len()];
     for _ in 0..times {
@@ -58,7 +63,7 @@ fn best(times: usize, engines: &[Interpreter], mut run: impl FnMut(&Interpreter)
 }
 
 fn engines(program: &Program) -> Result<[Interpreter; 2], Error> {
-    let loops = Arc::new(Loops::new(Mode::Always));
+    let loops = Arc::new(LoopCache::new(JitMode::Always));
     Ok([Interpreter::new(program)?, Interpreter::new(program)?.with_compiler(loops)])
 }
 
@@ -73,9 +78,9 @@ fn main() -> Result<(), Error> {
         let mut pair = [(); 2].map(|()| Buffer::full(Scalar::new(1.0), size * size));
         let run = |engine: &Interpreter| {
             let inputs =
-                shifted.each_ref().map(|view| Operand::new(&pair[0], view).expect("inside"));
+                shifted.each_ref().map(|view| BufferView::new(&pair[0], view).expect("inside"));
             engine
-                .run(&inputs, &[Operand::new(&pair[1], &middle).expect("inside")])
+                .run(&inputs, &[BufferView::new(&pair[1], &middle).expect("inside")])
                 .expect("legal");
             pair.swap(0, 1);
         };
@@ -86,7 +91,8 @@ fn main() -> Result<(), Error> {
         let numbers = [0.5, 1.5, -2.5, 0.0].map(|value| Buffer::full(Scalar::new(value), len));
         let view = View::c_order(FLOAT, &[len]);
         let run = |engine: &Interpreter| {
-            let all = numbers.each_ref().map(|buffer| Operand::new(buffer, &view).expect("inside"));
+            let all =
+                numbers.each_ref().map(|buffer| BufferView::new(buffer, &view).expect("inside"));
             engine.run(&all[..3], &all[3..]).expect("legal");
         };
         shown(format!("chain {len}"), &best(times, &engines_of_chain, run));
@@ -97,8 +103,11 @@ fn main() -> Result<(), Error> {
         let compiled = (0..20).map(|_| {
             let [_, engine] = engines(&program).expect("legal");
             milliseconds(|| {
-                let inputs = vec![Operand::new(&a, &view).expect("inside"); program.inputs.len()];
-                engine.run(&inputs, &[Operand::new(&out, &view).expect("inside")]).expect("legal");
+                let inputs =
+                    vec![BufferView::new(&a, &view).expect("inside"); program.inputs.len()];
+                engine
+                    .run(&inputs, &[BufferView::new(&out, &view).expect("inside")])
+                    .expect("legal");
             })
         });
         println!("compiling the {name}: {:.3} ms", compiled.fold(f64::INFINITY, f64::min));

@@ -1,125 +1,120 @@
-//! Loops made before, and when to make one.
+//! The cache of compiled loops, and the policy of compiling them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use dappled_kernels::{Compiler, DType, FusedLoop, Op, Program, Variant};
+use dappled_kernels::{Compiler, CpuVariant, DType, FusedLoop, Op, Program};
 
-use crate::code::compile;
-use crate::table;
-
-/// So many loops are kept; then all are let go, and freed with their last users.
-const MOST: usize = 256;
-
-/// Elements times steps that the interpreter does in about the time that compiling takes.
-const WORTH: usize = 1 << 21;
+use crate::config::{MAX_CACHED_LOOPS, MIN_COMPILE_WORK, MIN_FUSED_STEPS};
+use crate::cranelift::code::compile;
+use crate::supported_ops;
 
 /// When programs are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// When there is enough to do.
-    Worth,
-    /// At once, whatever their size.
+pub enum JitMode {
+    /// When a program has done enough work.
+    Auto,
+    /// On the first run.
     Always,
-    /// Not at all: the interpreter runs them.
+    /// Never: the interpreter runs them.
     Never,
-    /// At once, but the system gives no executable memory: for tests.
-    Refused,
+    /// On the first run, with executable memory denied; for tests.
+    NoExecutableMemory,
 }
 
-/// Compiles loops, and keeps them.
+/// Compiles loops and caches them.
 ///
 /// ```
-/// use dappled_jit::{Loops, Mode};
-/// use dappled_kernels::{Buffer, DType, Engine, Interpreter, Op, Operand, Program, View};
-/// let f = DType::Float64;
-/// let mut program = Program::new(vec![f], vec![]);
-/// let square = program.push(Op::Square, f, &[program.input(0)]);
-/// let sum = program.push(Op::Add, f, &[square, program.input(0)]);
+/// use dappled_jit::{JitMode, LoopCache};
+/// use dappled_kernels::{Buffer, BufferView, DType, Engine, Interpreter, Op, Program, View};
+/// let dtype = DType::Float64;
+/// let mut program = Program::new(vec![dtype], vec![]);
+/// let square = program.push(Op::Square, dtype, &[program.input(0)]);
+/// let sum = program.push(Op::Add, dtype, &[square, program.input(0)]);
 /// program.outputs.push(sum);
-/// let loops = std::sync::Arc::new(Loops::new(Mode::Always));
-/// let code = Interpreter::new(&program)?.with_compiler(loops.clone());
+/// let cache = std::sync::Arc::new(LoopCache::new(JitMode::Always));
+/// let interpreter = Interpreter::new(&program)?.with_compiler(cache.clone());
 /// let (a, out) = (Buffer::from_slice(&[3.0; 100]), Buffer::zeroed(800));
-/// let view = View::c_order(f, &[100]);
-/// code.run(&[Operand::new(&a, &view)?], &[Operand::new(&out, &view)?])?;
+/// let view = View::c_order(dtype, &[100]);
+/// interpreter.run(&[BufferView::new(&a, &view)?], &[BufferView::new(&out, &view)?])?;
 /// assert_eq!(out.to_vec::<f64>(), [12.0; 100]);
-/// assert_eq!(loops.len(), 1);
+/// assert_eq!(cache.len(), 1);
 /// # Ok::<(), dappled_kernels::Error>(())
 /// ```
-pub struct Loops {
-    mode: Mode,
-    variant: Variant,
-    known: Mutex<HashMap<Key, Option<Arc<FusedLoop>>>>,
+pub struct LoopCache {
+    mode: JitMode,
+    variant: CpuVariant,
+    cache: Mutex<HashMap<Key, Option<Arc<FusedLoop>>>>,
 }
 
-/// A program without constants, and which of its inputs are one element.
+/// A program without constants, and which of its inputs are broadcast.
 type Key = (Program, Vec<bool>);
 
-impl Loops {
-    /// None so far.
-    pub fn new(mode: Mode) -> Self {
-        Self::of_variant(mode, Variant::chosen())
+impl LoopCache {
+    /// An empty cache for the active CPU variant.
+    pub fn new(mode: JitMode) -> Self {
+        Self::of_variant(mode, CpuVariant::active())
     }
 
-    /// The same with the instructions of this variant, which the CPU must have.
-    pub fn of_variant(mode: Mode, variant: Variant) -> Self {
-        Self { mode, variant: variant.min(Variant::best()), known: Mutex::default() }
+    /// An empty cache for a CPU variant, or the best one that this CPU supports.
+    pub fn of_variant(mode: JitMode, variant: CpuVariant) -> Self {
+        Self { mode, variant: variant.min(CpuVariant::best()), cache: Mutex::default() }
     }
 
-    /// How many are kept.
+    /// The number of cached loops.
     pub fn len(&self) -> usize {
-        self.known().values().flatten().count()
+        self.cache().values().flatten().count()
     }
 
-    /// Is none kept?
+    /// True if no loop is cached.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Option<Arc<FusedLoop>>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cache(&self) -> std::sync::MutexGuard<'_, HashMap<Key, Option<Arc<FusedLoop>>>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Compiler for Loops {
-    fn has(&self, op: Op, dtype: DType) -> bool {
-        table::has(op, dtype)
+impl Compiler for LoopCache {
+    fn supports(&self, op: Op, dtype: DType) -> bool {
+        supported_ops::is_supported(op, dtype)
     }
 
-    fn least_work(&self) -> usize {
-        if self.mode == Mode::Worth { WORTH } else { 0 }
+    fn min_work(&self) -> usize {
+        if self.mode == JitMode::Auto { MIN_COMPILE_WORK } else { 0 }
     }
 
-    /// One alone is best done by its own kernel, which has wider vectors.
-    fn least_steps(&self) -> usize {
-        if self.mode == Mode::Worth { 2 } else { 1 }
+    /// A single step is faster in its precompiled kernel, which has wider vectors.
+    fn min_steps(&self) -> usize {
+        if self.mode == JitMode::Auto { MIN_FUSED_STEPS } else { 1 }
     }
 
-    fn compile(&self, program: &Program, repeated: &[bool]) -> Option<Arc<FusedLoop>> {
-        let key = (program.clone(), repeated.to_vec());
-        let mut known = self.known();
-        if let Some(found) = known.get(&key) {
-            return found.clone();
+    fn compile(&self, program: &Program, is_broadcast: &[bool]) -> Option<Arc<FusedLoop>> {
+        let key = (program.clone(), is_broadcast.to_vec());
+        let mut cache = self.cache();
+        if let Some(cached) = cache.get(&key) {
+            return cached.clone();
         }
-        if known.len() >= MOST {
-            known.clear();
+        if cache.len() >= MAX_CACHED_LOOPS {
+            cache.clear();
         }
-        let refused = self.mode == Mode::Refused;
-        let made = compile(program, repeated, self.variant, refused).map(Arc::new);
-        known.insert(key, made.clone());
-        made
+        let refused = self.mode == JitMode::NoExecutableMemory;
+        let compiled = compile(program, is_broadcast, self.variant, refused).map(Arc::new);
+        cache.insert(key, compiled.clone());
+        compiled
     }
 }
 
-static SHARED: OnceLock<Arc<Loops>> = OnceLock::new();
+static SHARED: OnceLock<Arc<LoopCache>> = OnceLock::new();
 
-/// Sets when [`shared`] loops are compiled. It must be called before the first of them is.
-pub fn set_mode(mode: Mode) {
-    SHARED.get_or_init(|| Arc::new(Loops::new(mode)));
+/// Sets the mode of the [`shared_cache`] cache. Has no effect after the cache was first used.
+pub fn set_mode(mode: JitMode) {
+    SHARED.get_or_init(|| Arc::new(LoopCache::new(mode)));
 }
 
-/// The loops of this process; None if they are never compiled.
-pub fn shared() -> Option<Arc<dyn Compiler>> {
-    let loops = SHARED.get_or_init(|| Arc::new(Loops::new(Mode::Worth)));
-    (loops.mode != Mode::Never).then(|| loops.clone() as Arc<dyn Compiler>)
+/// The cache of this process; `None` if its mode is `Never`.
+pub fn shared_cache() -> Option<Arc<dyn Compiler>> {
+    let loops = SHARED.get_or_init(|| Arc::new(LoopCache::new(JitMode::Auto)));
+    (loops.mode != JitMode::Never).then(|| loops.clone() as Arc<dyn Compiler>)
 }

@@ -1,29 +1,24 @@
-//! Fused element-wise programs as loops that Cranelift compiles while the program runs.
+//! Compiles fused element-wise programs to machine code at run time.
 //!
 //! ```text
-//! table       which operations a loop can have
-//! lanes       elements in vectors of 16 bytes; bools as masks
-//! emit        an operation on vectors
-//! translate   a program as a function of Cranelift
-//! wide        the same for AVX2, in vectors of 32 bytes, without Cranelift
-//! code        from there to executable memory, freed with its last user: all that is unsafe
-//! cache       loops made before, and when to make one
+//! supported_ops   the operations a loop can contain
+//! avx2            vectors of 32 bytes, encoded by this crate
+//! cranelift       vectors of 16 bytes for other CPUs; executable memory, the only unsafe code
+//! cache           compiled loops, and when to compile them
+//! config          thresholds
 //! ```
 //!
-//! No instruction that traps is ever emitted, and each result has the bits of the precompiled
-//! kernels: no sum is reordered, no product contracted. A loop goes over blocks of vectors and does
-//! the last block so that it ends with the last element, some elements twice: there is no other code
-//! for a tail, and an element's value does not depend on its place.
+//! No instruction that traps is emitted, and each result has the bits of the precompiled kernels:
+//! no sum is reordered, no product contracted. A loop processes blocks of vectors, and the last
+//! block ends with the last element, overlapping the one before: there is no separate code for a
+//! tail, and the value of an element does not depend on its position.
 
 #![deny(unsafe_code)]
 
+mod avx2;
 mod cache;
-#[allow(unsafe_code)]
-mod code;
-mod emit;
-mod lanes;
-mod table;
-mod translate;
-mod wide;
+mod config;
+mod cranelift;
+mod supported_ops;
 
-pub use cache::{Loops, Mode, set_mode, shared};
+pub use cache::{JitMode, LoopCache, set_mode, shared_cache};

@@ -1,14 +1,14 @@
-//! Times one step of the 5-point stencil of DESIGN.md: `cargo run --release --example kernel_laplace`.
+//! Times one step of the 5-point stencil: `cargo run --release --example kernel_laplace`.
 
 use std::time::Instant;
 
 use dappled_kernels::{
-    Buffer, DType, Engine, Error, Interpreter, Op, Operand, Program, Scalar, View,
+    Buffer, BufferView, DType, Engine, Error, Interpreter, Op, Program, Scalar, View,
 };
 
 const FLOAT: DType = DType::Float64;
 
-/// `(north + south + west + east) / 4`
+/// `(north + south + west + east) / 4`.
 fn stencil() -> Program {
     let mut program = Program::new(vec![FLOAT; 4], vec![Scalar::new(4.0)]);
     let mut sum = program.input(0);
@@ -21,7 +21,12 @@ fn stencil() -> Program {
 }
 
 fn inner(size: usize, row: usize, column: usize) -> View {
-    View::c_order(FLOAT, &[size, size]).region(0, row, 1, size - 2).region(1, column, 1, size - 2)
+    View::c_order(FLOAT, &[size, size]).slice_axis(0, row, 1, size - 2).slice_axis(
+        1,
+        column,
+        1,
+        size - 2,
+    )
 }
 
 /// The best time of an iteration, in milliseconds.
@@ -33,8 +38,9 @@ fn time(engine: &dyn Engine, size: usize, iterations: usize) -> Result<f64, Erro
     let mut best = f64::INFINITY;
     for _ in 0..iterations {
         let start = Instant::now();
-        let inputs = shifted.each_ref().map(|view| Operand::new(&pair[0], view).expect("inside"));
-        engine.run(&inputs, &[Operand::new(&pair[1], &middle)?])?;
+        let inputs =
+            shifted.each_ref().map(|view| BufferView::new(&pair[0], view).expect("inside"));
+        engine.run(&inputs, &[BufferView::new(&pair[1], &middle)?])?;
         best = best.min(start.elapsed().as_secs_f64() * 1e3);
         pair.swap(0, 1);
     }

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use dappled_kernels::{
-    Buffer, DType, Error, Fold, Interpreter, Op, Operand, Program, Reduction, View, reduce,
+    Buffer, BufferView, DType, Error, Interpreter, Op, Program, ReduceOp, Reduction, View, reduce,
 };
 
 const FLOAT: DType = DType::Float64;
 
-/// `(a - b) ** 2`, or `a` as it is.
+/// `(a - b) ** 2`, or `a` itself.
 fn program(fused: bool) -> Program {
     let mut program = Program::new(vec![FLOAT; 1 + usize::from(fused)], vec![]);
     let mut root = program.input(0);
@@ -20,12 +20,12 @@ fn program(fused: bool) -> Program {
     program
 }
 
-/// The best time of a few, in milliseconds.
-fn time(fold: Fold, fused: bool, view: &View, axes: &[usize]) -> Result<f64, Error> {
+/// The best time of several runs, in milliseconds.
+fn time(fold: ReduceOp, fused: bool, view: &View, axes: &[usize]) -> Result<f64, Error> {
     let numbers: Vec<f64> =
-        (0..view.reach().end as usize / 8).map(|at| (at % 1013) as f64).collect();
+        (0..view.byte_bounds().end as usize / 8).map(|at| (at % 1013) as f64).collect();
     let buffers = [Buffer::from_slice(&numbers), Buffer::from_slice(&numbers)];
-    let inputs = buffers.each_ref().map(|buffer| Operand::new(buffer, view).expect("inside"));
+    let inputs = buffers.each_ref().map(|buffer| BufferView::new(buffer, view).expect("inside"));
     let mut shape = view.shape.clone();
     axes.iter().for_each(|&axis| shape[axis] = 1);
     let target = View::c_order(FLOAT, &shape);
@@ -36,7 +36,7 @@ fn time(fold: Fold, fused: bool, view: &View, axes: &[usize]) -> Result<f64, Err
     for _ in 0..5 {
         let start = Instant::now();
         let inputs = &inputs[..1 + usize::from(fused)];
-        reduce(&code, inputs, &reduction, &Operand::new(&out, &target)?)?;
+        reduce(&code, inputs, &reduction, &BufferView::new(&out, &target)?)?;
         best = best.min(start.elapsed().as_secs_f64() * 1e3);
     }
     Ok(best)
@@ -44,7 +44,7 @@ fn time(fold: Fold, fused: bool, view: &View, axes: &[usize]) -> Result<f64, Err
 
 fn main() -> Result<(), Error> {
     let matrix = View::c_order(FLOAT, &[5000, 5000]);
-    let inner = matrix.region(0, 1, 1, 4998).region(1, 1, 1, 4998);
+    let inner = matrix.slice_axis(0, 1, 1, 4998).slice_axis(1, 1, 1, 4998);
     let small = View::c_order(FLOAT, &[1000, 1000]);
     let tall = View::c_order(FLOAT, &[8_000_000, 3]);
     let cube = View::c_order(FLOAT, &[1000, 100, 250]);
@@ -62,12 +62,13 @@ fn main() -> Result<(), Error> {
     ];
     println!("{:<32}{:>10}{:>10}{:>10}", "ms", "sum", "max", "sum (a-b)²");
     for (what, view, axes) in cases {
-        let [sum, max] = [Fold::Add, Fold::Maximum].map(|fold| time(fold, false, view, axes));
+        let [sum, max] =
+            [ReduceOp::Add, ReduceOp::Maximum].map(|fold| time(fold, false, view, axes));
         println!(
             "{what:<32}{:>10.2}{:>10.2}{:>10.2}",
             sum?,
             max?,
-            time(Fold::Add, true, view, axes)?
+            time(ReduceOp::Add, true, view, axes)?
         );
     }
     Ok(())

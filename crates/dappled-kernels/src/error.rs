@@ -1,17 +1,21 @@
-//! What can be wrong with a request to this crate.
+//! Errors of invalid requests.
 
-use crate::{DType, Fold, Op};
+use crate::program::reduce_op::ReduceOp;
+use crate::types::dtype::DType;
+use crate::types::op::table::Op;
 
-/// A request that cannot be done as it stands. All are faults of the caller, not of the data.
+/// A request that is invalid as it stands.
+///
+/// Every variant is a fault of the caller, not of the data.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No native dtype has this name.
     #[error("no native dtype is called {0:?}")]
     UnknownDType(String),
-    /// No variant has this name.
+    /// No CPU variant has this name.
     #[error("no CPU variant is called {0:?}: there are 'plain', 'avx2' and 'avx512'")]
     UnknownVariant(String),
-    /// There is no such loop.
+    /// The operation has no loop for the dtype.
     #[error("{op} has no loop for {dtype}")]
     NoLoop {
         /// The operation.
@@ -19,86 +23,86 @@ pub enum Error {
         /// The dtype of the loop.
         dtype: DType,
     },
-    /// There is no such fold.
+    /// The reduction has no loop for the dtype.
     #[error("{fold} has no loop for {dtype}")]
-    NoFold {
-        /// The fold.
-        fold: Fold,
+    NoReduceLoop {
+        /// The reduction operation.
+        fold: ReduceOp,
         /// The dtype of the values.
         dtype: DType,
     },
-    /// Nothing is to be folded, and there is nothing to start from.
+    /// An empty reduction has neither an identity nor an initial value.
     #[error("zero-size array to reduction operation {0} which has no identity")]
-    NothingToFold(&'static str),
-    /// An operation got too few or too many arguments.
+    EmptyReduction(&'static str),
+    /// An operation has too few or too many arguments.
     #[error("{op} takes {} arguments, got {found}", op.arity())]
     Arity {
         /// The operation.
         op: Op,
-        /// How many it was given.
+        /// The number of arguments given.
         found: usize,
     },
     /// A register is read before a step defines it.
     #[error("register %{0} is read before it is defined")]
     Undefined(u16),
-    /// A register, an input or an output has another dtype than its place asks for.
+    /// A register, an input or an output has the wrong dtype.
     #[error("{place} is {found}, expected {expected}")]
     DTypeMismatch {
-        /// Where: `argument 1 of step %4`.
+        /// The offending operand: `argument 1 of step %4`.
         place: String,
-        /// What it has to be.
+        /// The required dtype.
         expected: DType,
-        /// What it is.
+        /// The actual dtype.
         found: DType,
     },
-    /// A program has no output, or more registers than can be numbered.
+    /// A program has no output, or more registers than `u16` can number.
     #[error("a program has between 1 and 65,535 registers and at least one output")]
     ProgramSize,
-    /// Another number of inputs or outputs than the program has.
+    /// The number of inputs or outputs differs from the program's.
     #[error("the program has {expected} {what}s, got {found}")]
-    Count {
+    OperandCount {
         /// `"input"` or `"output"`.
         what: &'static str,
-        /// How many the program has.
+        /// The number the program has.
         expected: usize,
-        /// How many were given.
+        /// The number given.
         found: usize,
     },
-    /// An operand has another shape than the first output.
-    #[error("an operand of shape {found:?} beside an output of shape {expected:?}")]
-    Shape {
-        /// The first output's.
+    /// An operand's shape differs from the shape of the first output.
+    #[error("an operand has shape {found:?}, but the output has shape {expected:?}")]
+    ShapeMismatch {
+        /// The shape of the first output.
         expected: Vec<usize>,
-        /// The operand's.
+        /// The shape of the operand.
         found: Vec<usize>,
     },
-    /// A mask does not have one element for each value.
-    #[error("a mask of {mask} elements for {values} values")]
+    /// A mask and the values it selects from have different lengths.
+    #[error("the mask has {mask} elements, but there are {values} values")]
     MaskLength {
-        /// The mask's length.
+        /// The number of elements of the mask.
         mask: usize,
-        /// How many values there are.
+        /// The number of values.
         values: usize,
     },
-    /// A view reaches outside its buffer.
-    #[error("the view reaches bytes {start}..{stop} of a buffer of {len}")]
+    /// A view extends beyond its buffer.
+    #[error("the view spans bytes {start}..{stop} of a buffer of {len} bytes")]
     OutOfBounds {
-        /// The lowest byte it reaches.
+        /// The lowest byte of the view.
         start: i128,
-        /// One past the highest.
+        /// One past the highest byte of the view.
         stop: i128,
-        /// The buffer's length.
+        /// The number of bytes of the buffer.
         len: usize,
     },
-    /// An output overlaps itself, another output, or an input that is not the same view.
+    /// An output overlaps itself, another output, or an input with a different view.
     #[error("output {output} overlaps {with}")]
     Overlap {
-        /// Which output.
+        /// The position of the output.
         output: usize,
-        /// `itself`, `output 1`, `input 0`.
+        /// The overlapping operand: `itself`, `output 1`, `input 0`.
         with: String,
     },
-    /// Somebody else is writing to a buffer, or reading what is to be written.
+    /// Another thread writes to a buffer, or reads a buffer that the request writes.
     #[error("a buffer is in use by another thread")]
-    Busy,
+    BufferBusy,
 }

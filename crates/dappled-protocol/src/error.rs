@@ -1,10 +1,10 @@
-//! What is wrong with a description of a distributed array, and by which rule.
+//! Protocol errors: the violated rule, and where.
 
 use std::fmt;
 
 use crate::rules::Rule;
 
-/// A rule of the protocol that does not hold, with what is needed to mend it.
+/// A violated rule of the protocol, with the data needed to fix it.
 ///
 /// ```
 /// use dappled_protocol::{Dim, Meaning, Value};
@@ -15,22 +15,22 @@ use crate::rules::Rule;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ProtocolError {
-    /// The rule that does not hold.
+    /// The violated rule.
     pub rule: &'static Rule,
-    /// The dimension it fails in, where it is one dimension's matter.
+    /// The dimension, if the rule concerns one dimension.
     pub dimension: Option<usize>,
-    /// The rank whose export fails, where exports of several ranks are seen.
+    /// The rank, if exports of several ranks are checked.
     pub rank: Option<u64>,
-    /// The key of the dictionary, or the argument, that is at fault.
+    /// The dictionary key or argument that is wrong.
     pub key: Option<String>,
-    /// What was found, as text; None where it is missing.
+    /// The value that is wrong, as text; None if it is missing.
     pub value: Option<String>,
-    /// What would have been right.
+    /// The expected value.
     pub expected: String,
 }
 
 impl ProtocolError {
-    /// An error of `rule` that says what was expected; the rest is added by the `with` methods.
+    /// Creates an error; the `with` methods add the details.
     pub fn new(rule: &'static Rule, expected: impl Into<String>) -> Self {
         Self {
             rule,
@@ -42,41 +42,41 @@ impl ProtocolError {
         }
     }
 
-    /// Names the key, or the argument, at fault.
+    /// Adds the key or argument.
     pub fn with_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self
     }
 
-    /// Says what was found.
+    /// Adds the value.
     pub fn with_value(mut self, value: impl fmt::Display) -> Self {
         self.value = Some(value.to_string());
         self
     }
 
-    /// Names the dimension.
+    /// Adds the dimension.
     pub fn with_dimension(mut self, dimension: usize) -> Self {
         self.dimension = Some(dimension);
         self
     }
 
-    /// Names the rank.
+    /// Adds the rank.
     pub fn with_rank(mut self, rank: u64) -> Self {
         self.rank = Some(rank);
         self
     }
 }
 
-/// `L12: rank 2, dimension 0, 'padding': got (3, -1), expected two ints >= 0`
+/// Formats as `L12: rank 2, dimension 0, 'padding': got (3, -1), expected two ints >= 0`.
 impl fmt::Display for ProtocolError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rank = self.rank.map(|rank| format!("rank {rank}"));
         let dimension = self.dimension.map(|dimension| format!("dimension {dimension}"));
         let key = self.key.as_ref().map(|key| format!("'{key}'"));
-        let place: Vec<String> = [rank, dimension, key].into_iter().flatten().collect();
+        let location: Vec<String> = [rank, dimension, key].into_iter().flatten().collect();
         write!(out, "{}: ", self.rule.id)?;
-        if !place.is_empty() {
-            write!(out, "{}: ", place.join(", "))?;
+        if !location.is_empty() {
+            write!(out, "{}: ", location.join(", "))?;
         }
         match &self.value {
             Some(value) => write!(out, "got {value}, expected {}", self.expected),

@@ -1,4 +1,4 @@
-//! The format of a buffer's elements (PEP 3118), in one spelling for each meaning.
+//! Canonical form of PEP 3118 format strings.
 
 #[cfg(test)]
 mod tests;
@@ -9,15 +9,15 @@ use std::str::Chars;
 
 use crate::value::Buffer;
 
-/// The type of a buffer's elements, to compare: the canonical format and the bytes of one.
+/// Returns the canonical format and the item size of a buffer, for comparison.
 pub fn dtype(buffer: &Buffer) -> (String, u64) {
     (canonical(&buffer.format), buffer.itemsize)
 }
 
-/// The format with every number's byte order and size said the same way. What is not
-/// known is kept, so that this never fails.
+/// Returns the format with explicit byte order and canonical integer codes. Unknown codes are kept,
+/// so this never fails.
 ///
-/// Alignment is left out: it would show in the size of an element.
+/// Alignment is dropped: it shows in the item size.
 ///
 /// ```text
 /// on a little-endian machine   d, <d, =d -> <d      !2d -> >2d
@@ -26,20 +26,20 @@ pub fn dtype(buffer: &Buffer) -> (String, u64) {
 pub fn canonical(format: &str) -> String {
     let (count, out) = (String::new(), String::new());
     let rest = format.chars().peekable();
-    let mut reader = Reader { rest, big: BIG, standard: false, count, out };
+    let mut reader = FormatReader { rest, big: IS_BIG_ENDIAN, standard: false, count, out };
     while let Some(code) = reader.rest.next() {
         reader.item(code);
     }
-    // The buffer protocol takes no format for bytes.
+    // In the buffer protocol an absent format means bytes.
     let all = reader.out + &reader.count;
     if all.is_empty() { "B".to_owned() } else { all }
 }
 
-/// Is this machine's byte order the big-endian one?
-const BIG: bool = cfg!(target_endian = "big");
+/// Whether the machine is big-endian.
+const IS_BIG_ENDIAN: bool = cfg!(target_endian = "big");
 
-/// The codes of integers, each with the bytes of a native one, and of a standard one.
-const INTEGERS: [(char, usize, usize); 10] = [
+/// Integer codes, each with its native and its standard size in bytes.
+const INTEGER_CODES: [(char, usize, usize); 10] = [
     ('h', 2, 2),
     ('H', 2, 2),
     ('i', 4, 4),
@@ -52,9 +52,9 @@ const INTEGERS: [(char, usize, usize); 10] = [
     ('N', size_of::<usize>(), size_of::<usize>()),
 ];
 
-/// Codes other than integers for which the byte order matters. `F` and `D` are how Python
-/// itself spells the complex numbers that PEP 3118 calls `Zf` and `Zd`.
-const OTHERS: [(char, &str); 8] = [
+/// Other codes with a byte order. Python spells the complex types `Zf` and `Zd` of PEP 3118 as `F`
+/// and `D`.
+const OTHER_CODES: [(char, &str); 8] = [
     ('e', "e"),
     ('f', "f"),
     ('d', "d"),
@@ -65,22 +65,22 @@ const OTHERS: [(char, &str); 8] = [
     ('D', "Zd"),
 ];
 
-struct Reader<'a> {
+struct FormatReader<'a> {
     rest: Peekable<Chars<'a>>,
-    /// The byte order said last holds until another is.
+    /// The current byte order; applies until the next prefix.
     big: bool,
     standard: bool,
-    /// The repeat count stands behind the byte order, so it waits until its code is there.
+    /// The pending repeat count, which follows the byte order in the output.
     count: String,
     out: String,
 }
 
-impl Reader<'_> {
-    /// One character of the format, outside names and shapes.
+impl FormatReader<'_> {
+    /// Handles one character of the format, outside names and shapes.
     fn item(&mut self, code: char) {
         match code {
-            '@' | '^' => (self.big, self.standard) = (BIG, false),
-            '=' => (self.big, self.standard) = (BIG, true),
+            '@' | '^' => (self.big, self.standard) = (IS_BIG_ENDIAN, false),
+            '=' => (self.big, self.standard) = (IS_BIG_ENDIAN, true),
             '<' => (self.big, self.standard) = (false, true),
             '>' | '!' => (self.big, self.standard) = (true, true),
             '0'..='9' => self.count.push(code),
@@ -88,14 +88,14 @@ impl Reader<'_> {
             '(' => self.copy(code, ')'),
             _ if code.is_ascii_whitespace() => {}
             _ => {
-                let item = self.spelled(code);
+                let item = self.canonical_item(code);
                 self.out.push_str(&item);
             }
         }
     }
 
-    /// The code with its byte order, where it has one, and its count.
-    fn spelled(&mut self, code: char) -> String {
+    /// Returns a code with its byte order, if it has one, and its count.
+    fn canonical_item(&mut self, code: char) -> String {
         let count = std::mem::take(&mut self.count);
         let order = if self.big { '>' } else { '<' };
         let complex = |part: &char| matches!(part, 'f' | 'd' | 'g');
@@ -104,17 +104,17 @@ impl Reader<'_> {
         {
             return format!("{order}{count}Z{part}");
         }
-        if let Some((_, native, standard)) = INTEGERS.iter().find(|entry| entry.0 == code) {
+        if let Some((_, native, standard)) = INTEGER_CODES.iter().find(|entry| entry.0 == code) {
             let code = integer(code, if self.standard { *standard } else { *native });
             return format!("{order}{count}{code}");
         }
-        match OTHERS.iter().find(|entry| entry.0 == code) {
+        match OTHER_CODES.iter().find(|entry| entry.0 == code) {
             Some((_, name)) => format!("{order}{count}{name}"),
             None => format!("{count}{code}"),
         }
     }
 
-    /// A name or a shape, as it is, up to its end.
+    /// Copies a name or a shape up to its end.
     fn copy(&mut self, start: char, end: char) {
         self.out.push(start);
         for part in self.rest.by_ref() {
@@ -126,7 +126,7 @@ impl Reader<'_> {
     }
 }
 
-/// The standard code of an integer of so many bytes, signed as `code` is.
+/// Returns the standard code of an integer of this size, with the sign of `code`.
 fn integer(code: char, bytes: usize) -> char {
     let signed = match bytes {
         2 => 'h',

@@ -1,24 +1,26 @@
 #![forbid(unsafe_code)]
-//! The Distributed Array Protocol: what a distribution is, and who sends what to whom.
+//! The Distributed Array Protocol: distributions, dimension data, rules and exchanges.
 //!
-//! A distributed array is one array in pieces over many ranks. This crate is its vocabulary and
-//! nothing else: no memory, no messages, no Python. It reads the words from the bottom up:
+//! Input: exports of other libraries (`__distarray__`), or specifications of distributions. Output:
+//! validated distributions, slices of them, and the cells that ranks exchange. The crate has no
+//! memory, no messages and no Python. Guarantees: every violated rule of the protocol is reported
+//! with its id, and indices of structured axes are never tabulated, so a distribution over a
+//! million ranks costs as much as one over four.
 //!
 //! ```text
-//! value, version     what was found, before any rule was tried
+//! config             limits
+//! value, version     untyped values of an export; protocol versions
 //! rules              every rule of the protocol, one entry each
 //! dim, export        one rank's dimension; one rank's export
-//! axis               an axis map: how one axis is shared among ranks
-//! distribution       a grid of ranks, and an axis map for each axis
-//! region, slice      parts of an axis; canonical keys; a key applied to a key
-//! exchange           who sends which cells to whom; halos
-//! piece              the trait by which a type offers its piece
+//! axis               axis maps: how one axis is distributed over ranks
+//! distribution       a process grid, and an axis map for each axis
+//! region, slice      regions of an axis; canonical keys and their composition
+//! runs, exchange     cells to transfer; exchange sets between distributions; halo exchange
+//! piece, format      the protocol as a Rust trait; canonical buffer formats
 //! ```
-//!
-//! Indices of structured axes are never tabulated: a distribution over a million ranks costs
-//! what one over four does.
 
 pub mod axis;
+mod config;
 pub mod dim;
 mod distribution;
 pub mod error;
@@ -40,6 +42,6 @@ pub use error::ProtocolError;
 pub use export::{Export, check_all};
 pub use piece::{DistArray, Elements, ElementsMut, Strided};
 pub use region::Region;
-pub use runs::{Runs, Span, Transfer};
+pub use runs::{CellRuns, Span, Transfer};
 pub use value::{Buffer, Dict, Value};
 pub use version::{Meaning, Version};

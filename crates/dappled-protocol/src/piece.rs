@@ -1,4 +1,4 @@
-//! The protocol as a trait: any Rust type may offer its piece of a distributed array.
+//! The protocol as a Rust trait, for types that hold a piece of a distributed array.
 
 use std::ops::{Deref, DerefMut};
 
@@ -6,7 +6,7 @@ use crate::dim::{Dim, DimKind};
 use crate::error::ProtocolError;
 use crate::rules::{self, Rule};
 
-/// A type that holds one rank's piece of a distributed array and lends it out, without a copy.
+/// A type that holds one rank's piece of a distributed array and lends it without a copy.
 ///
 /// ```
 /// use dappled_protocol::{DistArray, Distribution, Elements};
@@ -30,21 +30,21 @@ use crate::rules::{self, Rule};
 /// # Ok::<(), dappled_protocol::ProtocolError>(())
 /// ```
 pub trait DistArray {
-    /// The type of an element.
+    /// The element type.
     type Element;
 
-    /// What the piece is a piece of: one dimension an axis.
+    /// Returns the dimension data of the piece, one dimension per axis.
     fn dims(&self) -> Vec<Dim>;
 
-    /// The memory of the piece, padding included, as it lies.
+    /// Returns a view of the memory of the piece, padding included.
     fn elements(&self) -> Elements<'_, Self::Element>;
 
-    /// The same to write through; None where the piece is read-only.
+    /// Returns a mutable view; None if the piece is read-only.
     fn elements_mut(&mut self) -> Option<ElementsMut<'_, Self::Element>> {
         None
     }
 
-    /// Does the memory have the shape that the dimensions say?
+    /// Checks that the memory has the shape that the dimensions imply.
     fn validate(&self) -> Result<(), ProtocolError> {
         let (dims, elements) = (self.dims(), self.elements());
         if dims.len() != elements.shape.len() {
@@ -67,7 +67,7 @@ pub trait DistArray {
     }
 }
 
-/// The rule that ties the extent of memory to a dimension.
+/// Returns the rule about the extent of a dimension's memory.
 fn extent_rule(dim: &Dim) -> &'static Rule {
     match dim.kind {
         DimKind::Block { .. } => &rules::L11,
@@ -76,7 +76,7 @@ fn extent_rule(dim: &Dim) -> &'static Rule {
     }
 }
 
-/// Elements in memory, `strides` elements apart along each axis, from `offset` on.
+/// A strided view of memory; offset and strides are in elements.
 #[derive(Clone, Debug)]
 pub struct Strided<Memory> {
     memory: Memory,
@@ -85,14 +85,14 @@ pub struct Strided<Memory> {
     strides: Vec<isize>,
 }
 
-/// Elements lent to be read.
+/// A read-only view.
 pub type Elements<'a, T> = Strided<&'a [T]>;
 
-/// Elements lent to be written.
+/// A mutable view.
 pub type ElementsMut<'a, T> = Strided<&'a mut [T]>;
 
 impl<T, Memory: Deref<Target = [T]>> Strided<Memory> {
-    /// Elements in C order, without gaps.
+    /// Creates a C-contiguous view.
     pub fn contiguous(memory: Memory, shape: &[usize]) -> Self {
         let mut strides = vec![1; shape.len()];
         for axis in (1..shape.len()).rev() {
@@ -101,22 +101,22 @@ impl<T, Memory: Deref<Target = [T]>> Strided<Memory> {
         Self { memory, offset: 0, shape: shape.to_vec(), strides }
     }
 
-    /// Elements as they lie: axis by axis a length and a stride, negative ones too.
+    /// Creates a view from lengths and strides, which may be negative.
     pub fn new(memory: Memory, offset: usize, shape: Vec<usize>, strides: Vec<isize>) -> Self {
         Self { memory, offset, shape, strides }
     }
 
-    /// The length of each axis.
+    /// Returns the length of each axis.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The elements from one index to the next along each axis.
+    /// Returns the stride of each axis, in elements.
     pub fn strides(&self) -> &[isize] {
         &self.strides
     }
 
-    /// The element at a place; None where there is none.
+    /// Returns the element at an index; None if out of bounds.
     pub fn get(&self, index: &[usize]) -> Option<&T> {
         self.memory.get(self.position(index)?)
     }
@@ -130,7 +130,7 @@ impl<T, Memory: Deref<Target = [T]>> Strided<Memory> {
 }
 
 impl<T, Memory: DerefMut<Target = [T]>> Strided<Memory> {
-    /// The element at a place, to write; None where there is none.
+    /// Returns the element at an index mutably; None if out of bounds.
     pub fn get_mut(&mut self, index: &[usize]) -> Option<&mut T> {
         let position = self.position(index)?;
         self.memory.get_mut(position)
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use crate::Distribution;
 
-    /// A piece in Fortran order that can be written.
+    /// A writable piece in Fortran order.
     struct Columns {
         memory: Vec<i32>,
         shape: Vec<usize>,

@@ -1,10 +1,10 @@
-//! A region of one axis: `len` indices from `start` on, `step` apart, in either direction.
+//! Regions of one axis: `len` indices from `start` on, with a step of either sign.
 
 use std::ops::Range;
 
-/// The indices `start`, `start + step`, …, `len` of them, all inside some axis.
+/// The indices `start`, `start + step`, …, `len` of them.
 ///
-/// Two regions of the same indices are equal: an empty one is `(0, 1, 0)`, and one index has
+/// Equal sets of indices have equal regions: an empty one is `(0, 1, 0)`, and a single index has
 /// the step 1.
 ///
 /// ```
@@ -22,7 +22,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// The region of these indices. The caller vouches that all lie in `0..=i64::MAX`.
+    /// Creates a region. The caller guarantees that all indices are in `0..=i64::MAX`.
     pub fn new(start: u64, step: i64, len: u64) -> Self {
         match len {
             0 => Self { start: 0, step: 1, len: 0 },
@@ -31,53 +31,53 @@ impl Region {
         }
     }
 
-    /// All indices of an axis of this size.
+    /// Returns the region of all indices of an axis.
     pub fn all(size: u64) -> Self {
         Self { start: 0, step: 1, len: size }
     }
 
-    /// The first index.
+    /// Returns the first index.
     pub fn start(self) -> u64 {
         self.start
     }
 
-    /// From one index to the next; never 0.
+    /// Returns the difference of consecutive indices; never 0.
     pub fn step(self) -> i64 {
         self.step
     }
 
-    /// How many indices.
+    /// Returns the number of indices.
     pub fn len(self) -> u64 {
         self.len
     }
 
-    /// Is there no index?
+    /// Returns whether the region is empty.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 
-    /// Are these all the indices of an axis of this size, in order?
+    /// Returns whether the region is all indices of an axis of this size, in order.
     pub fn is_all(self, size: u64) -> bool {
         self == Self::all(size)
     }
 
-    /// The index at a position, which must be below `len`.
+    /// Returns the index at a position, which must be below `len`.
     pub fn at(self, position: u64) -> u64 {
         debug_assert!(position < self.len);
         (self.start as i64 + self.step * position as i64) as u64
     }
 
-    /// The region of a region: `inner` counts in positions of this one.
+    /// Composes two regions: `inner` selects positions of this one.
     pub fn then(self, inner: Region) -> Region {
         if inner.is_empty() {
             return inner;
         }
-        // One position has the step 1, whatever the other's: no product can overflow.
+        // A single position gets the step 1, so that no product overflows.
         let step = if inner.len == 1 { 1 } else { self.step * inner.step };
         Region::new(self.at(inner.start), step, inner.len)
     }
 
-    /// The positions whose index lies in `range`: they are always next to each other.
+    /// Returns the positions whose indices are in `range`; they are contiguous.
     pub fn positions(self, range: Range<u64>) -> Range<u64> {
         let (start, step) = (i128::from(self.start), i128::from(self.step));
         let first_at = |bound: u64| match step > 0 {

@@ -1,20 +1,19 @@
-//! Slice arithmetic: canonical keys, and a key applied to a key.
+//! Slice arithmetic: canonical keys and their composition.
 //!
-//! A key is made canonical against a shape as in the GAiN paper: an Ellipsis becomes as many
-//! full slices as it stands for, slices are resolved against the length, negative indices
-//! become positive. Canonical keys compose: [`Key::then`] gives the one key that selects what
-//! two keys, one after the other, select.
+//! A key is made canonical for a shape, as in the GAiN paper: an Ellipsis is expanded, slices are
+//! resolved against the length, and negative indices become positive. Canonical keys compose:
+//! [`SliceKey::then`] returns the key equivalent to two keys applied in sequence.
 
 use crate::region::Region;
 
-/// One item of a key, as NumPy's basic indexing knows it.
+/// One item of a key in NumPy's basic indexing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item {
-    /// An index, negative from the end; its axis goes away.
+pub enum KeyItem {
+    /// An index, negative from the end; removes its axis.
     Index(i64),
-    /// `start:stop:step`, each of which may be left out.
+    /// `start:stop:step`, each optional.
     Slice(Option<i64>, Option<i64>, Option<i64>),
-    /// As many full slices as are needed.
+    /// Expands to as many full slices as needed.
     Ellipsis,
     /// A new axis of length 1.
     NewAxis,
@@ -22,99 +21,99 @@ pub enum Item {
 
 /// One item of a canonical key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// This index of an axis of the base, which goes away.
+pub enum KeyPart {
+    /// An index of an axis of the base; removes the axis.
     Index(u64),
-    /// This region of an axis of the base.
+    /// A region of an axis of the base.
     Region(Region),
-    /// An axis that the base does not have, of length 1, or 0 once it was sliced to nothing.
+    /// A new axis of length 1, or 0 after slicing it to nothing.
     NewAxis(u64),
 }
 
-/// A canonical key: what it selects of a base shape.
+/// A slice key is the canonical form of a key for a base shape.
 ///
 /// ```
-/// use dappled_protocol::slice::{Item, Key};
-/// let rows = Key::new(&[Item::Slice(None, None, Some(-2)), Item::Ellipsis], &[5, 9])?;
-/// let then = rows.then(&[Item::Index(1)])?;
-/// assert_eq!(then, Key::new(&[Item::Index(2)], &[5, 9])?); // rows 4 2 0: the second is 2
+/// use dappled_protocol::slice::{KeyItem, SliceKey};
+/// let rows = SliceKey::new(&[KeyItem::Slice(None, None, Some(-2)), KeyItem::Ellipsis], &[5, 9])?;
+/// let row = rows.then(&[KeyItem::Index(1)])?; // rows 4 2 0: the second is 2
+/// assert_eq!(row, SliceKey::new(&[KeyItem::Index(2)], &[5, 9])?);
 /// # Ok::<(), dappled_protocol::slice::KeyError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
-    parts: Vec<Part>,
+pub struct SliceKey {
+    parts: Vec<KeyPart>,
 }
 
-/// A key that does not fit its shape. The texts are NumPy's.
+/// A key that does not fit its shape. The messages are NumPy's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// More indices than axes.
+    /// The key has more indices than the array has axes.
     #[error("too many indices for array: array is {ndim}-dimensional, but {given} were indexed")]
     TooMany {
-        /// Axes of the shape.
+        /// The number of axes.
         ndim: usize,
-        /// Indices and slices of the key.
+        /// The number of indices and slices in the key.
         given: usize,
     },
-    /// An index that the axis does not have.
+    /// An index is out of bounds.
     #[error("index {index} is out of bounds for axis {axis} with size {size}")]
     OutOfBounds {
-        /// The index as it was given.
+        /// The index as the user wrote it.
         index: i64,
-        /// The axis it was given for.
+        /// The axis.
         axis: usize,
-        /// The length of that axis.
+        /// The length of the axis.
         size: u64,
     },
-    /// A second Ellipsis.
+    /// The key has two Ellipses.
     #[error("an index can only have a single ellipsis ('...')")]
     SecondEllipsis,
-    /// A slice with the step 0.
+    /// A slice has the step 0.
     #[error("slice step cannot be zero")]
     ZeroStep,
 }
 
-impl Key {
-    /// The canonical form of `items` for an array of this shape.
-    pub fn new(items: &[Item], shape: &[u64]) -> Result<Key, KeyError> {
+impl SliceKey {
+    /// Creates the canonical form of `items` for an array of this shape.
+    pub fn new(items: &[KeyItem], shape: &[u64]) -> Result<SliceKey, KeyError> {
         let mut axes = shape.iter().copied().enumerate();
         let mut parts = Vec::with_capacity(shape.len());
         for item in without_ellipsis(items, shape.len())? {
-            if item == Item::NewAxis {
-                parts.push(Part::NewAxis(1));
+            if item == KeyItem::NewAxis {
+                parts.push(KeyPart::NewAxis(1));
             } else if let Some((axis, size)) = axes.next() {
-                parts.push(Part::new(item, axis, size)?);
+                parts.push(KeyPart::new(item, axis, size)?);
             }
         }
-        parts.extend(axes.map(|(_, size)| Part::Region(Region::all(size))));
-        Ok(Key { parts })
+        parts.extend(axes.map(|(_, size)| KeyPart::Region(Region::all(size))));
+        Ok(SliceKey { parts })
     }
 
-    /// The parts, in order; each axis of the base is named once.
-    pub fn parts(&self) -> &[Part] {
+    /// Returns the parts in order; each axis of the base occurs once.
+    pub fn parts(&self) -> &[KeyPart] {
         &self.parts
     }
 
-    /// The shape of what is selected.
+    /// Returns the shape of the selection.
     pub fn shape(&self) -> Vec<u64> {
         self.parts.iter().filter_map(|part| part.len()).collect()
     }
 
-    /// The key that selects what `items` select of what this key selects.
-    pub fn then(&self, items: &[Item]) -> Result<Key, KeyError> {
-        Ok(self.of(&Key::new(items, &self.shape())?))
+    /// Returns the key equivalent to this key followed by `items`.
+    pub fn then(&self, items: &[KeyItem]) -> Result<SliceKey, KeyError> {
+        Ok(self.of(&SliceKey::new(items, &self.shape())?))
     }
 
-    /// The key that selects what `inner`, a key of what this key selects, selects.
-    pub fn of(&self, inner: &Key) -> Key {
+    /// Returns the key equivalent to this key followed by the canonical key `inner`.
+    pub fn of(&self, inner: &SliceKey) -> SliceKey {
         let mut own = self.parts.iter().copied();
         let mut parts = Vec::with_capacity(self.parts.len());
         for &part in &inner.parts {
-            if matches!(part, Part::NewAxis(_)) {
+            if matches!(part, KeyPart::NewAxis(_)) {
                 parts.push(part);
                 continue;
             }
-            // An axis that was taken away before is not one that the inner key counts.
+            // Axes that this key removed are not axes of the inner key.
             for outer in own.by_ref() {
                 parts.extend(outer.then(part));
                 if outer.len().is_some() {
@@ -123,67 +122,71 @@ impl Key {
             }
         }
         parts.extend(own);
-        Key { parts }
+        SliceKey { parts }
     }
 }
 
-impl Part {
-    /// The part of an axis that an item selects; `axis` is for the message.
-    fn new(item: Item, axis: usize, size: u64) -> Result<Part, KeyError> {
+impl KeyPart {
+    /// Resolves an item for an axis; `axis` is for the message.
+    fn new(item: KeyItem, axis: usize, size: u64) -> Result<KeyPart, KeyError> {
         Ok(match item {
-            Item::Index(index) => Part::Index(resolve_index(index, axis, size)?),
-            Item::Slice(start, stop, step) => Part::Region(resolve_slice(start, stop, step, size)?),
-            Item::Ellipsis | Item::NewAxis => Part::Region(Region::all(size)),
+            KeyItem::Index(index) => KeyPart::Index(resolve_index(index, axis, size)?),
+            KeyItem::Slice(start, stop, step) => {
+                KeyPart::Region(resolve_slice(start, stop, step, size)?)
+            }
+            KeyItem::Ellipsis | KeyItem::NewAxis => KeyPart::Region(Region::all(size)),
         })
     }
 
-    /// The length of the axis it leaves, if it leaves one.
+    /// Returns the length of the resulting axis; None if the axis is removed.
     fn len(self) -> Option<u64> {
         match self {
-            Part::Index(_) => None,
-            Part::Region(region) => Some(region.len()),
-            Part::NewAxis(len) => Some(len),
+            KeyPart::Index(_) => None,
+            KeyPart::Region(region) => Some(region.len()),
+            KeyPart::NewAxis(len) => Some(len),
         }
     }
 
-    /// A part of the axis that this part leaves; None where a new axis is taken away again.
-    fn then(self, inner: Part) -> Option<Part> {
+    /// Composes two parts; None if a new axis is removed again.
+    fn then(self, inner: KeyPart) -> Option<KeyPart> {
         match (self, inner) {
-            (Part::Region(base), Part::Index(at)) => Some(Part::Index(base.at(at))),
-            (Part::Region(base), Part::Region(region)) => Some(Part::Region(base.then(region))),
-            (Part::NewAxis(_), Part::Region(region)) => Some(Part::NewAxis(region.len())),
-            (Part::NewAxis(_), Part::Index(_)) => None,
+            (KeyPart::Region(base), KeyPart::Index(at)) => Some(KeyPart::Index(base.at(at))),
+            (KeyPart::Region(base), KeyPart::Region(region)) => {
+                Some(KeyPart::Region(base.then(region)))
+            }
+            (KeyPart::NewAxis(_), KeyPart::Region(region)) => Some(KeyPart::NewAxis(region.len())),
+            (KeyPart::NewAxis(_), KeyPart::Index(_)) => None,
             (part, _) => Some(part),
         }
     }
 }
 
-/// The items with the Ellipsis replaced by the full slices that it stands for.
-fn without_ellipsis(items: &[Item], ndim: usize) -> Result<Vec<Item>, KeyError> {
+/// Replaces the Ellipsis by full slices.
+fn without_ellipsis(items: &[KeyItem], ndim: usize) -> Result<Vec<KeyItem>, KeyError> {
     let given =
-        items.iter().filter(|item| matches!(item, Item::Index(_) | Item::Slice(..))).count();
+        items.iter().filter(|item| matches!(item, KeyItem::Index(_) | KeyItem::Slice(..))).count();
     let missing = ndim.checked_sub(given).ok_or(KeyError::TooMany { ndim, given })?;
-    if items.iter().filter(|&&item| item == Item::Ellipsis).count() > 1 {
+    if items.iter().filter(|&&item| item == KeyItem::Ellipsis).count() > 1 {
         return Err(KeyError::SecondEllipsis);
     }
-    let full = Item::Slice(None, None, None);
-    let spelt = items.iter().flat_map(|&item| match item {
-        Item::Ellipsis => vec![full; missing],
+    let full = KeyItem::Slice(None, None, None);
+    let expanded = items.iter().flat_map(|&item| match item {
+        KeyItem::Ellipsis => vec![full; missing],
         item => vec![item],
     });
-    Ok(spelt.collect())
+    Ok(expanded.collect())
 }
 
-/// An index from either end as one from the start.
+/// Converts an index from either end to one from the start.
 fn resolve_index(index: i64, axis: usize, size: u64) -> Result<u64, KeyError> {
     let from_start = if index < 0 { i128::from(index) + i128::from(size) } else { index.into() };
     match u64::try_from(from_start) {
-        Ok(found) if found < size => Ok(found),
+        Ok(index) if index < size => Ok(index),
         _ => Err(KeyError::OutOfBounds { index, axis, size }),
     }
 }
 
-/// What Python's `slice.indices` says, as a region.
+/// Resolves a slice as Python's `slice.indices`.
 fn resolve_slice(
     start: Option<i64>,
     stop: Option<i64>,

@@ -1,4 +1,4 @@
-//! Versions of the protocol: which we read, which we write, and what they mean.
+//! Protocol versions: which are read and written, and their meaning.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,33 +13,33 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// Breaks what was before.
+    /// Incremented by incompatible changes.
     pub major: u64,
-    /// Adds to what was before.
+    /// Incremented by additions.
     pub minor: u64,
-    /// Mends.
+    /// Incremented by corrections.
     pub patch: u64,
 }
 
-/// What a version means by `start`, `stop`, `padding` and `periodic`.
+/// The meaning of `start`, `stop`, `padding` and `periodic` in a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Meaning {
     /// 0.9: `start` and `stop` exclude communication padding; `'n'` is a distribution type.
     V09,
-    /// 0.10 and all later: `start` and `stop` include the padding.
+    /// 0.10 and later: `start` and `stop` include the padding.
     Current,
 }
 
-/// The versions we read, for messages.
+/// The readable versions, for messages.
 pub const READABLE: &str = "0.9.x, 0.10.x or later 0.x, 1.x";
 
 impl Version {
-    /// The version that we write.
+    /// The version that is written by default.
     pub const CURRENT: Version = Version { major: 0, minor: 10, patch: 0 };
-    /// The older version that we write on request.
+    /// The older version that is written on request.
     pub const V09: Version = Version { major: 0, minor: 9, patch: 0 };
 
-    /// What the version means, or None where we do not read it.
+    /// Returns the meaning of the version; None if it is not readable.
     pub fn meaning(self) -> Option<Meaning> {
         match (self.major, self.minor) {
             (0, 9) => Some(Meaning::V09),
@@ -50,7 +50,7 @@ impl Version {
 }
 
 impl Meaning {
-    /// The version that we write for this meaning.
+    /// Returns the version that is written for this meaning.
     pub fn version(self) -> Version {
         match self {
             Meaning::V09 => Version::V09,
@@ -68,14 +68,14 @@ impl FromStr for Version {
     type Err = BadVersion;
 
     fn from_str(text: &str) -> Result<Self, BadVersion> {
-        let bad = || BadVersion(text.to_owned());
-        // Digits that do not fit are a very late version all the same.
+        let error = || BadVersion(text.to_owned());
+        // A number too large for 64 bits still is a very late version.
         let number = |part: &str| {
             let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-            is_number.then(|| part.parse().unwrap_or(u64::MAX)).ok_or_else(bad)
+            is_number.then(|| part.parse().unwrap_or(u64::MAX)).ok_or_else(error)
         };
         let parts: Vec<&str> = text.split('.').collect();
-        let [major, minor, patch] = parts[..] else { return Err(bad()) };
+        let [major, minor, patch] = parts[..] else { return Err(error()) };
         Ok(Version { major: number(major)?, minor: number(minor)?, patch: number(patch)? })
     }
 }

@@ -1,6 +1,6 @@
-//! The one table from our errors to Python's.
+//! Maps every Rust error to a Python exception.
 
-use dappled::graph::{GraphError, hint, may_be_order};
+use dappled::graph::{GraphError, divergence_hint, may_be_set_order};
 use dappled::run::RunError;
 use dappled::view::ViewError;
 use dappled_fabric::FabricError;
@@ -11,17 +11,24 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::array::begun;
+use crate::runtime::session::existing_session;
+
+create_exception!(
+    dappled._core,
+    LocalContextError,
+    PyRuntimeError,
+    "A collective operation was requested inside `dappled.local()`."
+);
 
 create_exception!(
     dappled.protocol,
     ProtocolError,
     PyValueError,
-    "A rule of the protocol does not hold.
+    "An object breaks a rule of the protocol.
 
-`rule` is its id (look it up with `rules()`), `dimension` and `rank` say where (None where it is
-no one's in particular), `key` names the dictionary's key or the argument, `value` is what was
-found, as text, and `expected` says what would have been right.
+`rule` is the id of the rule (see `rules()`), `dimension` and `rank` locate the violation (None if
+it has no particular place), `key` names the dictionary's key or the argument, `value` is the
+offending value as text, and `expected` describes a valid one.
 
 >>> from dappled import protocol
 >>> try:
@@ -34,7 +41,15 @@ L06 1 dist
 "
 );
 
-/// An error of ours as Python knows it.
+/// The error for a broken invariant of Dappled itself, which a user can only report.
+#[cold]
+pub fn internal_error(text: &str) -> PyErr {
+    PyRuntimeError::new_err(format!(
+        "internal error of dappled: {text}. Please report it with a program that reproduces it."
+    ))
+}
+
+/// Converts a Rust error to the Python exception that NumPy would raise.
 pub trait Raise {
     fn raise(self) -> PyErr;
 }
@@ -60,7 +75,7 @@ fn set_attributes(object: &Bound<'_, PyAny>, error: &protocol::ProtocolError) ->
     object.setattr("expected", &error.expected)
 }
 
-/// NumPy's classes: a step of 0 is a ValueError, all else an IndexError.
+/// A step of 0 raises `ValueError`, any other invalid key `IndexError`, as in NumPy.
 impl Raise for KeyError {
     fn raise(self) -> PyErr {
         match self {
@@ -82,7 +97,7 @@ impl Raise for LabelsError {
     }
 }
 
-/// NumPy's class for each; what is our own fault asks for a report.
+/// Raises the class that NumPy raises; errors that no program should cause are internal errors.
 impl Raise for GraphError {
     fn raise(self) -> PyErr {
         let text = self.to_string();
@@ -90,68 +105,66 @@ impl Raise for GraphError {
             GraphError::View(ViewError::Key(error)) => error.raise(),
             GraphError::View(ViewError::Axis { axis, ndim }) => axis_error(axis, ndim, None),
             GraphError::View(_)
-            | GraphError::Assigned { .. }
-            | GraphError::Piece { .. }
+            | GraphError::AssignmentShape { .. }
+            | GraphError::ViewHasNoPiece { .. }
             | GraphError::Distribution { .. } => PyValueError::new_err(text),
             GraphError::NoLoop { .. } => PyTypeError::new_err(text),
-            GraphError::Local(_) | GraphError::Forked(_) | GraphError::Thread { .. } => {
-                PyRuntimeError::new_err(text)
-            }
+            GraphError::InsideLocal(_) => LocalContextError::new_err(text),
+            GraphError::Forked(_) | GraphError::WrongThread { .. } => PyRuntimeError::new_err(text),
             GraphError::Run(RunError::Fabric(error)) => error.raise(),
-            _ => PyRuntimeError::new_err(format!(
-                "{text}. This is a bug of dappled's: please report it with the program that shows it."
-            )),
+            _ => internal_error(&text),
         }
     }
 }
 
-/// What all ranks know is printed by those that it is about.
+/// Marks errors that every rank raises, so that only the ranks concerned print them.
 impl Raise for FabricError {
     fn raise(self) -> PyErr {
-        if self.is_memory() {
+        if self.is_out_of_memory() {
             return PyMemoryError::new_err(self.to_string());
         }
-        let error = PyRuntimeError::new_err(explained(&self));
-        let rank = begun().map(|session| session.fabric().rank());
-        let speaks = |speakers: &[u64]| rank.is_none_or(|rank| speakers.contains(&rank));
-        if !self.speakers().is_none_or(speaks) {
-            // An attribute of a RuntimeError can be set.
+        let error = PyRuntimeError::new_err(with_source_lines(&self));
+        let rank = existing_session().map(|session| session.fabric().rank());
+        let is_concerned = |ranks: &[u64]| rank.is_none_or(|rank| ranks.contains(&rank));
+        if !self.reporting_ranks().is_none_or(is_concerned) {
+            // Setting an attribute of a RuntimeError cannot fail.
             let _ = Python::attach(|py| error.value(py).setattr("_told_by_others", true));
         }
         error
     }
 }
 
-/// An error between ranks with the lines of the program that it names, and what may be the reason.
-fn explained(error: &FabricError) -> String {
+/// Adds the source lines of the call sites that an error between ranks names, and likely causes.
+fn with_source_lines(error: &FabricError) -> String {
     let mut text = String::new();
     for line in error.to_string().lines() {
         text += line;
         text += "\n";
-        if let Some(source) = source_of(line) {
+        if let Some(source) = source_line(line) {
             text += &format!("      {source}\n");
         }
     }
-    if let Some(hint) = hint(error) {
+    if let Some(hint) = divergence_hint(error) {
         text += &format!("({hint})\n");
     }
-    if may_be_order(error) && std::env::var_os("PYTHONHASHSEED").is_none() {
-        text += "(PYTHONHASHSEED is not set: sets of strings have another order on every rank)\n";
+    if may_be_set_order(error) && std::env::var_os("PYTHONHASHSEED").is_none() {
+        text +=
+            "(PYTHONHASHSEED is not set: the order of a set of strings differs between ranks)\n";
     }
     text.trim_end().to_string()
 }
 
-/// The line of the program that a text ends with, as `… at file:number`.
-fn source_of(text: &str) -> Option<String> {
-    let (_, place) = text.rsplit_once(" at ")?;
-    let (file, number) = place.rsplit_once(':')?;
+/// Returns the source line that a text names at its end, as `… at file:number`.
+fn source_line(text: &str) -> Option<String> {
+    let (_, location) = text.rsplit_once(" at ")?;
+    let (file, number) = location.rsplit_once(':')?;
     let number: usize = number.parse().ok()?;
     let line =
         std::fs::read_to_string(file).ok()?.lines().nth(number.checked_sub(1)?)?.trim().to_string();
     (!line.is_empty()).then_some(line)
 }
 
-/// NumPy's AxisError; `name` is the argument's, where NumPy says it.
+/// Builds NumPy's `AxisError`. `name` is the name of the argument, where NumPy's message has one.
 pub fn axis_error(axis: i64, ndim: usize, name: Option<&str>) -> PyErr {
     Python::attach(|py| {
         let make = || -> PyResult<Bound<'_, PyAny>> {

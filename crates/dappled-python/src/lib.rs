@@ -1,39 +1,36 @@
-//! Dappled's Python extension: conversions, buffer slots and one error table. No decisions.
+//! Dappled's Python extension module, `dappled._core`.
+//!
+//! Input: Python objects. Output: calls of the crates `dappled` and `dappled-protocol`, and their
+//! results as Python objects. The folders:
+//!
+//! - [`protocol`]: the Distributed Array Protocol: distributions, exports, local pieces
+//! - [`ndarray`]: `dappled.ndarray`, ufuncs and functions of arrays
+//! - [`interop`]: conversion between Python's and NumPy's objects and the core's
+//! - [`ops`]: sorting, transforms, linear algebra and index arrays on contiguous memory
+//! - [`runtime`]: the session, ranks, the lock, errstate, call sites, the fallback to NumPy
+//!
+//! [`errors`] maps every Rust error to a Python exception; [`config`] lists the thresholds.
 
 #![deny(unsafe_code)]
 
-mod array;
-mod boxes;
-mod convert;
-mod dimension;
-mod distribution;
+mod config;
 mod errors;
-mod export;
-mod importer;
-mod index;
-mod labels;
-mod machine;
-mod options;
-#[allow(unsafe_code)]
-mod piece;
-mod repr;
+mod interop;
+mod ndarray;
+mod ops;
+mod protocol;
+mod runtime;
 
 use pyo3::prelude::*;
 
 /// The Rust core of Dappled. Public names are offered by `dappled.protocol`.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("LocalContextError", module.py().get_type::<errors::LocalContextError>())?;
     module.add("ProtocolError", module.py().get_type::<errors::ProtocolError>())?;
-    module.add_class::<dimension::Dimension>()?;
-    module.add_class::<distribution::Distribution>()?;
-    module.add_class::<piece::Piece>()?;
-    module.add_class::<importer::Importer>()?;
-    module.add_function(wrap_pyfunction!(dimension::num_owned_indices, module)?)?;
-    module.add_function(wrap_pyfunction!(export::validate, module)?)?;
-    module.add_function(wrap_pyfunction!(export::validate_all, module)?)?;
-    module.add_function(wrap_pyfunction!(export::rule_texts, module)?)?;
-    module.add_function(wrap_pyfunction!(piece::from_distarray, module)?)?;
-    module.add_function(wrap_pyfunction!(machine::mpi_library, module)?)?;
-    module.add_function(wrap_pyfunction!(machine::cpu, module)?)?;
-    array::register(module)
+    protocol::register(module)?;
+    ndarray::register(module)?;
+    interop::register(module)?;
+    ops::register(module)?;
+    runtime::register(module)
 }

@@ -1,41 +1,45 @@
-//! Elements taken, put, chosen, sorted and counted by their values or by places that are values: what
-//! no fused loop does. Plain slices in, plain slices out, on all threads; knows no arrays and no ranks.
+//! Sorting, selection, counting and indexing of slices, on all threads.
 //!
-//! Values are ordered as NumPy orders them ([`order::Key`]): NaN comes last, and -0.0 is 0.0.
+//! Input: slices of numbers, masks, indices. Output: slices that the caller provides. The crate
+//! knows no arrays, dtypes or ranks; functions for distributed arrays work on the local parts.
+//! Guarantees: results do not depend on the number of threads, and values are in NumPy's order
+//! ([`numpy_order`]): NaN last, -0.0 equal to 0.0.
+//!
+//! ```text
+//! config                               thresholds
+//! numpy_order, sort_key                NumPy's sort order; invertible sort keys
+//! sort                                 parallel sort: linear buckets, then a radix sort of each
+//! argsort                              stable argsort
+//! merge, select, range_partition       merge; selection of a value range; partition by splitters
+//! bincount, histogram, nonzero         bincount and counting sort; histogram; positions of a mask
+//! take, put, prefetch                  reads and writes at indices; software prefetch
+//! route, take_requests, put_received   take and put of rows in parts: routing, requests, rows
+//! ```
 
 #![deny(unsafe_code)]
 
-#[allow(unsafe_code)]
-mod ahead;
-pub mod asked;
-pub mod compact;
-pub mod count;
-mod dealt;
-pub mod divide;
-pub mod exact;
+pub mod argsort;
+pub mod bincount;
+mod config;
 pub mod histogram;
-#[allow(unsafe_code)]
-mod marks;
 pub mod merge;
+pub mod nonzero;
+pub mod numpy_order;
 #[allow(unsafe_code)]
-mod near;
-pub mod order;
+mod prefetch;
 pub mod put;
-mod radix;
-pub mod rank;
-pub mod receive;
+pub mod put_received;
+pub mod range_partition;
 pub mod route;
-mod scale;
 pub mod select;
 pub mod sort;
+pub mod sort_key;
 pub mod take;
+pub mod take_requests;
 
-/// Elements that one thread does at a time: enough to make starting it cheap.
-const CHUNK: usize = 1 << 15;
-
-/// The place among so many elements that an index means, which may count from the end. What is too
-/// large or too small becomes a place that there is not.
+/// Converts an index, negative ones counted from the end, to a position. An index out of bounds gives a
+/// position that is not below `length`.
 #[inline(always)]
-fn place(index: i64, length: usize) -> usize {
+fn wrap_index(index: i64, length: usize) -> usize {
     (if index < 0 { index.wrapping_add(length as i64) } else { index }) as usize
 }

@@ -1,46 +1,46 @@
-//! Two sorted slices into one.
+//! Parallel merge of two sorted slices.
 
 use dappled_base::interrupt;
 
-use crate::CHUNK;
-use crate::order::Key;
+use crate::config::PARALLEL_CHUNK_ELEMENTS;
+use crate::numpy_order::NumpyOrder;
 
-/// Writes both in order into `out`; of values that are equal, those of `a` come first.
+/// Merges `a` and `b` into `out`; of equal values those of `a` come first.
 ///
 /// ```
 /// let mut out = [0; 5];
 /// dappled_sort::merge::merge(&[1, 4], &[2, 3, 5], &mut out);
 /// assert_eq!(out, [1, 2, 3, 4, 5]);
 /// ```
-pub fn merge<T: Key>(a: &[T], b: &[T], out: &mut [T]) {
-    let (a, a_nans) = numbers(a);
-    let (b, b_nans) = numbers(b);
+pub fn merge<T: NumpyOrder>(a: &[T], b: &[T], out: &mut [T]) {
+    let (a, a_nans) = split_nans(a);
+    let (b, b_nans) = split_nans(b);
     let (out, nans) = out.split_at_mut(a.len() + b.len());
-    merge_numbers(a, b, out);
+    merge_parallel(a, b, out);
     nans[..a_nans.len()].copy_from_slice(a_nans);
     nans[a_nans.len()..].copy_from_slice(b_nans);
 }
 
-/// What is a number, and what comes after.
-fn numbers<T: Key>(values: &[T]) -> (&[T], &[T]) {
+/// Splits sorted values into numbers and the NaNs behind them.
+fn split_nans<T: NumpyOrder>(values: &[T]) -> (&[T], &[T]) {
     values.split_at(values.partition_point(|value| !value.is_nan()))
 }
 
-fn merge_numbers<T: Key>(a: &[T], b: &[T], out: &mut [T]) {
+fn merge_parallel<T: NumpyOrder>(a: &[T], b: &[T], out: &mut [T]) {
     interrupt::check();
-    if out.len() <= CHUNK {
-        return in_turn(a, b, out);
+    if out.len() <= PARALLEL_CHUNK_ELEMENTS {
+        return merge_serial(a, b, out);
     }
-    let (in_a, in_b) = halves(a, b);
+    let (in_a, in_b) = split_point(a, b);
     let (left, right) = out.split_at_mut(in_a + in_b);
     rayon::join(
-        || merge_numbers(&a[..in_a], &b[..in_b], left),
-        || merge_numbers(&a[in_a..], &b[in_b..], right),
+        || merge_parallel(&a[..in_a], &b[..in_b], left),
+        || merge_parallel(&a[in_a..], &b[in_b..], right),
     );
 }
 
-/// How many of each go into the first half, about: as many as come before the middle of the longer.
-fn halves<T: Key>(a: &[T], b: &[T]) -> (usize, usize) {
+/// Returns how many values of each slice go to the first half, split at the middle of the longer.
+fn split_point<T: NumpyOrder>(a: &[T], b: &[T]) -> (usize, usize) {
     if a.len() >= b.len() {
         let middle = a.len() / 2;
         (middle, b.partition_point(|other| other < &a[middle]))
@@ -50,13 +50,13 @@ fn halves<T: Key>(a: &[T], b: &[T]) -> (usize, usize) {
     }
 }
 
-/// From both ends at the same time: neither waits for the other. As long as no slice can be used up
-/// there is nothing to ask but which comes first, and no branch.
-fn in_turn<T: Key>(mut a: &[T], mut b: &[T], mut out: &mut [T]) {
+/// Merges from both ends at once, which gives two independent chains of operations. Takes as many
+/// steps as neither slice can be exhausted by, so the loop needs no bounds checks or branches.
+fn merge_serial<T: NumpyOrder>(mut a: &[T], mut b: &[T], mut out: &mut [T]) {
     loop {
         let sure = a.len().min(b.len()) / 2;
         if sure == 0 {
-            return one_by_one(a, b, out);
+            return merge_remainder(a, b, out);
         }
         let (front, rest) = out.split_at_mut(sure);
         let (rest, back) = rest.split_at_mut(rest.len() - sure);
@@ -78,8 +78,8 @@ fn in_turn<T: Key>(mut a: &[T], mut b: &[T], mut out: &mut [T]) {
     }
 }
 
-/// What is left where one slice has hardly anything.
-fn one_by_one<T: Key>(mut a: &[T], mut b: &[T], out: &mut [T]) {
+/// Merges the rest once one slice is nearly exhausted.
+fn merge_remainder<T: NumpyOrder>(mut a: &[T], mut b: &[T], out: &mut [T]) {
     for out in out {
         match (a, b) {
             ([one, rest @ ..], []) => (*out, a) = (*one, rest),

@@ -1,55 +1,59 @@
-//! Elements by their rank, without sorting all of them.
+//! Selection: order statistics without sorting all values.
 
 use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
-use crate::CHUNK;
-use crate::order::Key;
+use crate::config::PARALLEL_CHUNK_ELEMENTS;
+use crate::numpy_order::NumpyOrder;
 
-/// How many elements come before a range of values, how many are NaN, and those in the range.
+/// The values within a range, and the counts around it.
 #[derive(Clone, Debug)]
-pub struct Within<T> {
-    /// How many come before.
+pub struct RangeSelection<T> {
+    /// Number of values below the range.
     pub before: usize,
-    /// How many are NaN; they are not in the range.
+    /// Number of NaNs; they are outside the range.
     pub nans: usize,
-    /// Those that come neither before the low nor after the high end, in no order.
-    pub found: Vec<T>,
+    /// The values in the range, unordered.
+    pub values: Vec<T>,
 }
 
-/// Looks at all elements. Where a range around the wanted rank is narrow, what is found is little,
-/// and the element is one of it.
+/// Selects the values from `low` to `high`, both included.
+///
+/// If the range around the wanted rank is narrow, few values remain, and the order statistic is one
+/// of them.
 ///
 /// ```
-/// let within = dappled_sort::select::within(&[5, 1, 4, 2, 3], 2, 3);
-/// assert_eq!((within.before, within.found.len()), (1, 2));
+/// let selection = dappled_sort::select::select_range(&[5, 1, 4, 2, 3], 2, 3);
+/// assert_eq!((selection.before, selection.values.len()), (1, 2));
 /// ```
-pub fn within<T: Key>(values: &[T], low: T, high: T) -> Within<T> {
-    let parts = values.par_chunks(CHUNK).map(|values| part(values, low, high));
-    let none = || Within { before: 0, nans: 0, found: Vec::new() };
+pub fn select_range<T: NumpyOrder>(values: &[T], low: T, high: T) -> RangeSelection<T> {
+    let parts =
+        values.par_chunks(PARALLEL_CHUNK_ELEMENTS).map(|values| select_chunk(values, low, high));
+    let none = || RangeSelection { before: 0, nans: 0, values: Vec::new() };
     parts.reduce(none, |mut one, other| {
-        memory::append(&mut one.found, &other.found);
-        Within { before: one.before + other.before, nans: one.nans + other.nans, ..one }
+        memory::append(&mut one.values, &other.values);
+        RangeSelection { before: one.before + other.before, nans: one.nans + other.nans, ..one }
     })
 }
 
-/// A few at a time, so that they are near when those in the range are picked.
-fn part<T: Key>(values: &[T], low: T, high: T) -> Within<T> {
+/// Selects from one chunk, block by block, so that a block is still in the cache when its values
+/// are copied.
+fn select_chunk<T: NumpyOrder>(values: &[T], low: T, high: T) -> RangeSelection<T> {
     let (mut before, mut nans) = (0, 0);
     let mut found = Vec::new();
     interrupt::check();
-    for few in values.chunks(128) {
-        let (mut less, mut strange, mut inside) = (0_u64, 0_u64, 0_u64);
-        for &value in few {
-            less = less.wrapping_add(u64::from(value < low));
-            strange = strange.wrapping_add(u64::from(value.is_nan()));
+    for block in values.chunks(128) {
+        let (mut below, mut nan_count, mut inside) = (0_u64, 0_u64, 0_u64);
+        for &value in block {
+            below = below.wrapping_add(u64::from(value < low));
+            nan_count = nan_count.wrapping_add(u64::from(value.is_nan()));
             inside = inside.wrapping_add(u64::from((value >= low) & (value <= high)));
         }
-        (before, nans) = (before + less as usize, nans + strange as usize);
+        (before, nans) = (before + below as usize, nans + nan_count as usize);
         if inside > 0 {
             memory::reserve(&mut found, inside as usize);
-            found.extend(few.iter().filter(|&&value| (value >= low) & (value <= high)));
+            found.extend(block.iter().filter(|&&value| (value >= low) & (value <= high)));
         }
     }
-    Within { before, nans, found }
+    RangeSelection { before, nans, values: found }
 }

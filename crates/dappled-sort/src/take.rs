@@ -1,15 +1,16 @@
-//! Elements by their places.
+//! `take`: reads elements or rows at indices.
 
 use dappled_base::interrupt;
 use rayon::prelude::*;
 
-use crate::{CHUNK, ahead, place};
+use crate::config::{MAX_CACHED_BYTES, PARALLEL_CHUNK_ELEMENTS, PREFETCH_DISTANCE};
+use crate::{prefetch, wrap_index};
 
-/// Which of the indices, counted from 0, is the first that is out of range.
+/// The position of the first index that is out of bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct OutOfRange(pub usize);
+pub struct OutOfBoundsPosition(pub usize);
 
-/// Writes, for each index, a row of so many elements into `out`.
+/// Writes the row of `width` elements at each index into `out`.
 ///
 /// ```
 /// let mut out = [0; 4];
@@ -19,60 +20,61 @@ pub struct OutOfRange(pub usize);
 pub fn take<T: Copy + Send + Sync>(
     from: &[T],
     width: usize,
-    at: &[i64],
+    indices: &[i64],
     out: &mut [T],
-) -> Result<(), OutOfRange> {
+) -> Result<(), OutOfBoundsPosition> {
     if width == 0 {
         return Ok(());
     }
-    let rows = (CHUNK / width).max(1);
-    let chunks = out.par_chunks_mut(rows * width).zip(at.par_chunks(rows)).enumerate();
-    let wrong = chunks.filter_map(|(chunk, (out, at))| {
+    let rows = (PARALLEL_CHUNK_ELEMENTS / width).max(1);
+    let chunks = out.par_chunks_mut(rows * width).zip(indices.par_chunks(rows)).enumerate();
+    let out_of_bounds = chunks.filter_map(|(chunk, (out, indices))| {
         interrupt::check();
-        let found = match width {
-            1 => elements(from, at, out),
-            _ => rows_of(from, width, at, out),
+        let bad = match width {
+            1 => take_elements(from, indices, out),
+            _ => take_rows(from, width, indices, out),
         };
-        found.map(|index| OutOfRange(chunk * rows + index))
+        bad.map(|index| OutOfBoundsPosition(chunk * rows + index))
     });
-    wrong.min().map_or(Ok(()), Err)
+    out_of_bounds.min().map_or(Ok(()), Err)
 }
 
-/// All indices are looked at first.
-fn elements<T: Copy>(from: &[T], at: &[i64], out: &mut [T]) -> Option<usize> {
-    let wrong = first_wrong(at, from.len());
+/// Checks all indices first.
+fn take_elements<T: Copy>(from: &[T], indices: &[i64], out: &mut [T]) -> Option<usize> {
+    let out_of_bounds = first_out_of_bounds(indices, from.len());
     match size_of_val(from) {
-        _ if wrong.is_some() => {}
-        ..=ahead::NEAR => {
-            at.iter().zip(out).for_each(|(&index, out)| *out = from[place(index, from.len())])
-        }
-        _ => from_afar(from, at, out),
+        _ if out_of_bounds.is_some() => {}
+        ..=MAX_CACHED_BYTES => indices
+            .iter()
+            .zip(out)
+            .for_each(|(&index, out)| *out = from[wrap_index(index, from.len())]),
+        _ => take_prefetched(from, indices, out),
     }
-    wrong
+    out_of_bounds
 }
 
-fn from_afar<T: Copy>(from: &[T], at: &[i64], out: &mut [T]) {
-    for (number, (&index, out)) in at.iter().zip(out).enumerate() {
-        if let Some(&later) = at.get(number + ahead::AHEAD) {
-            ahead::ask(from, place(later, from.len()));
+fn take_prefetched<T: Copy>(from: &[T], indices: &[i64], out: &mut [T]) {
+    for (position, (&index, out)) in indices.iter().zip(out).enumerate() {
+        if let Some(&upcoming) = indices.get(position + PREFETCH_DISTANCE) {
+            prefetch::prefetch(from, wrap_index(upcoming, from.len()));
         }
-        *out = from[place(index, from.len())];
+        *out = from[wrap_index(index, from.len())];
     }
 }
 
-/// The first index that is out of range, if there is one: nearly always none.
-pub(crate) fn first_wrong(at: &[i64], length: usize) -> Option<usize> {
-    let is_wrong = |index: i64| place(index, length) >= length;
-    let any = at.iter().fold(false, |any, &index| any | is_wrong(index));
-    if any { at.iter().position(|&index| is_wrong(index)) } else { None }
+/// Returns the position of the first index out of bounds. Optimised for there being none.
+pub(crate) fn first_out_of_bounds(indices: &[i64], length: usize) -> Option<usize> {
+    let is_out_of_bounds = |index: i64| wrap_index(index, length) >= length;
+    let any = indices.iter().fold(false, |any, &index| any | is_out_of_bounds(index));
+    if any { indices.iter().position(|&index| is_out_of_bounds(index)) } else { None }
 }
 
-fn rows_of<T: Copy>(from: &[T], width: usize, at: &[i64], out: &mut [T]) -> Option<usize> {
+fn take_rows<T: Copy>(from: &[T], width: usize, indices: &[i64], out: &mut [T]) -> Option<usize> {
     let length = from.len() / width;
-    for (number, (&index, out)) in at.iter().zip(out.chunks_exact_mut(width)).enumerate() {
-        let row = place(index, length);
+    for (position, (&index, out)) in indices.iter().zip(out.chunks_exact_mut(width)).enumerate() {
+        let row = wrap_index(index, length);
         if row >= length {
-            return Some(number);
+            return Some(position);
         }
         out.copy_from_slice(&from[row * width..][..width]);
     }

@@ -1,25 +1,26 @@
-//! The functions of an MPI library, as a table.
+//! Table of the MPI functions, looked up by name in the loaded library.
 
 use std::ffi::{c_char, c_int, c_void};
 
 use libloading::os::unix::Library;
 
-use super::abi::Handle;
+use super::abi::MpiHandle;
+use crate::config::MAX_TEXT_BYTES;
 use crate::error::FabricError;
 
 macro_rules! functions {
     ($($field:ident = $symbol:literal ($($argument:ty),*);)*) => {
-        /// The functions that are used. Every one returns 0 or an error code.
-        pub(super) struct Functions<H> {
+        /// The MPI functions in use. Each returns 0 or an error code.
+        pub(super) struct MpiFunctions<H> {
             $(pub $field: unsafe extern "C" fn($($argument),*) -> c_int,)*
         }
 
-        impl<H: Handle> Functions<H> {
+        impl<H: MpiHandle> MpiFunctions<H> {
             pub fn load(library: &Library) -> Result<Self, FabricError> {
                 Ok(Self {
                     // SAFETY: the type is that of the MPI standard's C binding, with the handle
                     // type of the library's ABI.
-                    $($field: unsafe { symbol(library, $symbol) }?,)*
+                    $($field: unsafe { load_symbol(library, $symbol) }?,)*
                 })
             }
         }
@@ -48,32 +49,29 @@ functions! {
     library_version = "MPI_Get_library_version" (*mut c_char, *mut c_int);
 }
 
-/// The most that any ABI asks for: MPI_MAX_LIBRARY_VERSION_STRING is 8192, error strings 512.
-const LONGEST_TEXT: usize = 8192;
-
-impl<H: Handle> Functions<H> {
-    /// "MPICH Version: 5.0.2": the beginning of what the library says about itself.
+impl<H: MpiHandle> MpiFunctions<H> {
+    /// Returns the start of the library version string, such as "MPICH Version: 5.0.2".
     pub fn version(&self) -> String {
         let version = self.library_version;
         // SAFETY: may be called at any time; the buffer is long enough for every ABI.
-        let text = text(|buffer, length| unsafe { version(buffer, length) });
+        let text = call_text(|buffer, length| unsafe { version(buffer, length) });
         let line = text.split(['\n', ',']).next().unwrap_or_default();
         line.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// What a code returned by `function` means.
+    /// Converts the error code of `function` into an error.
     pub fn check(&self, function: &'static str, code: c_int) -> Result<(), FabricError> {
         if code == 0 {
             return Ok(());
         }
         let explain = self.error_string;
         // SAFETY: the buffer is long enough for every ABI.
-        let text = text(|buffer, length| unsafe { explain(code, buffer, length) });
+        let text = call_text(|buffer, length| unsafe { explain(code, buffer, length) });
         Err(FabricError::Mpi { function, code, text })
     }
 
-    /// An int that `call` writes.
-    pub fn number(
+    /// Returns the int that `call` writes.
+    pub fn call_int(
         &self,
         function: &'static str,
         call: impl FnOnce(*mut c_int) -> c_int,
@@ -83,31 +81,32 @@ impl<H: Handle> Functions<H> {
     }
 }
 
-/// A text that `call` writes, with its length.
-fn text(call: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
-    let (mut buffer, mut length) = (vec![0_u8; LONGEST_TEXT], 0);
+/// Returns the text that `call` writes.
+fn call_text(call: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
+    let (mut buffer, mut length) = (vec![0_u8; MAX_TEXT_BYTES], 0);
     call(buffer.as_mut_ptr().cast(), &mut length);
     buffer.truncate(usize::try_from(length).unwrap_or(0));
     String::from_utf8_lossy(&buffer).trim_end_matches('\0').to_string()
 }
 
-/// Looks a function up.
+/// Looks up a function.
 ///
 /// # Safety
+///
 /// `T` is the function pointer type of the symbol, and the library is never unloaded.
-unsafe fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, FabricError> {
-    // SAFETY: the caller's promise.
-    let found = unsafe { library.get::<T>(name) };
-    found.map(|symbol| *symbol).map_err(|_| missing(name))
+unsafe fn load_symbol<T: Copy>(library: &Library, name: &str) -> Result<T, FabricError> {
+    // SAFETY: the caller guarantees the type of the symbol.
+    let loaded = unsafe { library.get::<T>(name) };
+    loaded.map(|symbol| *symbol).map_err(|_| missing_symbol(name))
 }
 
-/// The address of a symbol, for its number only.
-pub(super) fn address(library: &Library, name: &str) -> Option<usize> {
-    // SAFETY: an address is read as a pointer and never followed.
-    let found = unsafe { library.get::<*mut c_void>(name) };
-    found.ok().map(|symbol| *symbol as usize)
+/// Returns the address of a symbol, used as a number only.
+pub(super) fn symbol_address(library: &Library, name: &str) -> Option<usize> {
+    // SAFETY: the address is read as a pointer and never dereferenced.
+    let loaded = unsafe { library.get::<*mut c_void>(name) };
+    loaded.ok().map(|symbol| *symbol as usize)
 }
 
-pub(super) fn missing(name: &str) -> FabricError {
-    FabricError::NoLibrary { tried: vec![format!("an MPI library without {name}")] }
+pub(super) fn missing_symbol(name: &str) -> FabricError {
+    FabricError::LibraryNotFound { tried: vec![format!("an MPI library without {name}")] }
 }

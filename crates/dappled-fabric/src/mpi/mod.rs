@@ -1,215 +1,211 @@
-//! MPI, found and loaded when the program runs, never linked: one build runs without MPI and
-//! with every MPI.
+//! MPI fabric. The library is found and loaded at run time, never linked, so one build runs with
+//! every MPI implementation and without MPI.
 //!
-//! *In:* the environment of the process. *Out:* a [`Fabric`] over a duplicate of the world's
-//! communicator. *Promised:* nothing is loaded where the process was not launched by MPI;
-//! launcher and library are checked to belong together; no MPI call blocks, but for those that
-//! begin and end MPI. All of this crate's `unsafe` is here.
+//! Input: the environment of the process. Output: a [`Fabric`] on a duplicate of the world
+//! communicator. Guarantees: nothing is loaded unless MPI launched the process; launcher and
+//! library are checked to match; no MPI call blocks, except initialisation and finalisation. All
+//! `unsafe` code of this crate is here.
 //!
 //! ```text
-//! launch        was this process launched by MPI?
-//! surroundings  what /proc and the environment say about where MPI may be
-//! find          which files to try, in order
-//! found         which of them it would be, for who asks
-//! functions     the functions as a table
-//! abi           the three ABIs as data
-//! session       MPI begun, the communicator, MPI ended
-//! flight        memory that MPI reads or writes until it is done
-//! wire          whole messages: an envelope, and a body where it does not fit
+//! launch          detects a launcher by its environment variables
+//! environment     what /proc and the environment say about MPI installations
+//! library_search  the candidate files for the library, in order
+//! library_info    describes the library that would be loaded
+//! abi, functions  the three ABIs as data; the table of functions
+//! runtime         initialisation, communicator, thread level, finalisation
+//! in_flight       buffers of nonblocking transfers
+//! transport       whole messages: an envelope, and a body for long payloads
 //! ```
 
 #[allow(unsafe_code)]
 mod abi;
-mod find;
-#[allow(unsafe_code)]
-mod flight;
-mod found;
+mod environment;
 #[allow(unsafe_code)]
 mod functions;
-mod launch;
 #[allow(unsafe_code)]
-mod session;
-mod surroundings;
-mod wire;
+mod in_flight;
+mod launch;
+mod library_info;
+mod library_search;
+#[allow(unsafe_code)]
+mod runtime;
+mod transport;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
 
-use self::abi::{Abi, Handle};
-use self::session::Session;
-use self::surroundings::Surroundings;
-use self::wire::MpiWire;
+use self::abi::{MpiAbi, MpiHandle};
+use self::environment::ProcessEnvironment;
+use self::runtime::MpiRuntime;
+use self::transport::MpiTransport;
+use crate::config::{EXIT_GRACE, FabricConfig, ReportFn, environment_variable};
 use crate::error::FabricError;
-use crate::fabric::{Fabric, Pending, Receives, Sends};
-use crate::settings::{Report, Settings, process_variable};
-use crate::stats::Stats;
-use crate::tag::{Aspects, Place, Tag};
-use crate::wired::Wired;
+use crate::fabric::{ExchangeRequest, Fabric, Receives, Sends};
+use crate::stats::FabricStats;
+use crate::tag::{FieldHashes, OperationLabel, Tag};
+use crate::transport_fabric::TransportFabric;
 
-pub use found::{Found, found};
 pub use launch::Launch;
+pub use library_info::{LibraryInfo, library_info};
 
-/// Was this process launched by MPI, or has somebody begun MPI in it?
-pub fn launched() -> Result<Option<Launch>, FabricError> {
-    let launch = launch::launch(&process_variable)?;
-    Ok(launch.or_else(|| session::begun_by_others(&surroundings::mapped_libraries())))
+/// Returns the evidence that MPI launched or is initialised in this process, if any.
+pub fn detect_launch() -> Result<Option<Launch>, FabricError> {
+    let launch = launch::detect_launch(&environment_variable)?;
+    Ok(launch.or_else(|| runtime::initialized_elsewhere(&environment::loaded_mpi_libraries())))
 }
 
-/// The ranks that MPI launched, this process among them.
+/// Connects to the ranks that MPI launched, with the configuration of the environment.
 pub fn connect() -> Result<Box<dyn Fabric>, FabricError> {
-    connect_with(&Settings::from_environment()?)
+    connect_with(&FabricConfig::from_environment()?)
 }
 
-/// The same with settings of one's own.
-pub fn connect_with(settings: &Settings) -> Result<Box<dyn Fabric>, FabricError> {
-    let launch = launched()?;
-    let surroundings = Surroundings::of_this_process(settings.prefix.clone());
-    let candidates = find::candidates(&surroundings);
-    let (library, abi, _) = abi::open_first(&candidates)?;
+/// Connects to the ranks that MPI launched, with the parent configuration.
+pub fn connect_with(config: &FabricConfig) -> Result<Box<dyn Fabric>, FabricError> {
+    let launch = detect_launch()?;
+    let environment = ProcessEnvironment::current(config.python_prefix.clone());
+    let candidates = library_search::library_candidates(&environment);
+    let (library, abi, _) = abi::load_first(&candidates)?;
     match abi {
-        Abi::Mpich => Mpi::begin(abi::mpich(library)?, launch, settings),
-        Abi::OpenMpi => Mpi::begin(abi::open_mpi(library)?, launch, settings),
-        Abi::Standard => Mpi::begin(abi::standard(library)?, launch, settings),
+        MpiAbi::Mpich => MpiFabric::connect(abi::mpich(library)?, launch, config),
+        MpiAbi::OpenMpi => MpiFabric::connect(abi::open_mpi(library)?, launch, config),
+        MpiAbi::Standard => MpiFabric::connect(abi::standard(library)?, launch, config),
     }
 }
 
-/// So long a rank that ends badly waits for the others to end, too.
-const GRACE: Duration = Duration::from_secs(2);
-
-struct Mpi<H: Handle> {
-    wired: Wired<MpiWire<H>>,
-    session: Arc<Session<H>>,
-    report: Report,
+struct MpiFabric<H: MpiHandle> {
+    inner: TransportFabric<MpiTransport<H>>,
+    runtime: Arc<MpiRuntime<H>>,
+    report: ReportFn,
     left: AtomicBool,
 }
 
-impl<H: Handle> Mpi<H> {
-    fn begin(
-        mpi: abi::Mpi<H>,
+impl<H: MpiHandle> MpiFabric<H> {
+    fn connect(
+        mpi: abi::MpiLibrary<H>,
         launch: Option<Launch>,
-        settings: &Settings,
+        config: &FabricConfig,
     ) -> Result<Box<dyn Fabric>, FabricError> {
-        let given = settings.communicator.map(H::from_number);
-        let session = watched(settings, || Session::begin(mpi, given)).map(Arc::new)?;
-        if let Some(launch) = launch.filter(|_| given.is_none()) {
-            launch.check(session.size, &session.name)?;
+        let parent = config.communicator.map(H::from_raw);
+        let runtime = with_stall_report(config, || MpiRuntime::init(mpi, parent)).map(Arc::new)?;
+        if let Some(launch) = launch.filter(|_| parent.is_none()) {
+            launch.check(runtime.size, &runtime.name)?;
         }
-        let wire = MpiWire::new(session.clone(), settings.piece);
-        let places = [session.rank, session.size, session.node_size];
-        let wired = Wired::new(places, session.name.clone(), wire, settings);
-        let (report, left) = (settings.report.clone(), AtomicBool::new(false));
-        Ok(Box::new(Self { wired, session, report, left }))
+        let transport = MpiTransport::new(runtime.clone(), config.max_message_bytes);
+        let ranks = [runtime.rank, runtime.size, runtime.node_size];
+        let inner = TransportFabric::new(ranks, runtime.name.clone(), transport, config);
+        let (report, left) = (config.report.clone(), AtomicBool::new(false));
+        Ok(Box::new(Self { inner, runtime, report, left }))
     }
 }
 
-/// Begins MPI, which waits for all ranks inside the library: a wait that lasts is reported by another
-/// thread.
-fn watched<T>(settings: &Settings, begin: impl FnOnce() -> T) -> T {
+/// Runs `begin`, which blocks inside MPI; another thread reports a stall.
+fn with_stall_report<T>(config: &FabricConfig, begin: impl FnOnce() -> T) -> T {
     let (done, waiting) = mpsc::channel::<()>();
-    let (stall, report) = (settings.stall, settings.report.clone());
+    let (stall, report) = (config.stall_timeout, config.report.clone());
     std::thread::spawn(move || {
         if waiting.recv_timeout(stall) == Err(RecvTimeoutError::Timeout) {
-            let rank = launch::rank(&process_variable);
+            let rank = launch::launcher_rank(&environment_variable);
             let rank = rank.map_or("a rank".to_string(), |rank| format!("rank {rank}"));
             report(&format!(
-                "dappled: {rank} has waited {:.0} s for all ranks to begin: has one of them ended \
-                 before it used dappled, or is DAPPLED_FABRIC=solo set there?",
+                "dappled: {rank} has waited {:.0} s for all ranks to begin: one of them may have ended \
+                 before it used dappled, or have DAPPLED_FABRIC=solo set",
                 stall.as_secs_f64()
             ));
         }
     });
-    let begun = begin();
+    let result = begin();
     drop(done);
-    begun
+    result
 }
 
-impl<H: Handle> Fabric for Mpi<H> {
+impl<H: MpiHandle> Fabric for MpiFabric<H> {
     fn rank(&self) -> u64 {
-        self.wired.rank
+        self.inner.rank
     }
 
     fn size(&self) -> u64 {
-        self.wired.size
+        self.inner.size
     }
 
     fn name(&self) -> &str {
-        &self.wired.name
+        &self.inner.name
     }
 
     fn node_rank(&self) -> u64 {
-        self.session.node_rank
+        self.runtime.node_rank
     }
 
     fn node_size(&self) -> u64 {
-        self.session.node_size
+        self.runtime.node_size
     }
 
     fn check_thread(&self) -> Result<(), FabricError> {
-        self.session.check_thread()
+        self.runtime.check_thread()
     }
 
-    fn start(&self, tag: Tag, sends: Sends, receives: Receives) -> Pending {
-        self.wired.start(tag, sends, receives)
+    fn start_exchange(&self, tag: Tag, sends: Sends, receives: Receives) -> ExchangeRequest {
+        self.inner.start_exchange(tag, sends, receives)
     }
 
-    fn note(&self, hash: u64, aspects: Aspects, place: Place) -> Tag {
-        self.wired.note(hash, aspects, place)
+    fn log_operation(&self, hash: u64, aspects: FieldHashes, place: OperationLabel) -> Tag {
+        self.inner.log_operation(hash, aspects, place)
     }
 
-    fn refused(&self, reason: String) {
-        self.wired.refused(reason);
+    fn report_out_of_memory(&self, reason: String) {
+        self.inner.report_out_of_memory(reason);
     }
 
-    fn stats(&self) -> Stats {
-        self.wired.stats()
+    fn stats(&self) -> FabricStats {
+        self.inner.stats()
     }
 
-    /// Returns when every rank has said goodbye. A rank that still awaits a message of this one
-    /// is given the goodbye instead, and fails. Where this rank ends badly, the others are ended if
-    /// they do not end soon.
+    /// Returns once every rank has sent its goodbye. A rank that still expects a message of this
+    /// rank gets the goodbye instead and fails. If the exit status is not 0, ranks that do not
+    /// leave within [`EXIT_GRACE`] are aborted.
     fn leave(&self, status: i32) -> Result<(), FabricError> {
         if self.left.load(Ordering::Acquire) {
             return Ok(());
         }
-        if !self.wired.say_goodbye(status, (status != 0).then_some(GRACE))? {
-            let rank = self.wired.rank;
-            let text = format!("dappled: rank {rank} left with exit status {status}: all end");
+        if !self.inner.leave(status, (status != 0).then_some(EXIT_GRACE))? {
+            let rank = self.inner.rank;
+            let text = format!(
+                "dappled: rank {rank} left with exit status {status}: terminating all ranks"
+            );
             (self.report)(&text);
-            self.session.abort(status)
+            self.runtime.abort(status)
         }
         self.left.store(true, Ordering::Release);
         Ok(())
     }
 
-    fn end(&self) -> Result<(), FabricError> {
+    fn finalize(&self) -> Result<(), FabricError> {
         match self.left.load(Ordering::Acquire) {
-            true => self.session.end(),
+            true => self.runtime.finalize(),
             false => Ok(()),
         }
     }
 
     fn abort(&self, status: i32) -> ! {
-        self.session.abort(status)
+        self.runtime.abort(status)
     }
 }
 
-impl<H: Handle> Drop for Mpi<H> {
-    /// Ending MPI waits for all ranks. After a panic or an error the others may wait for this
-    /// one elsewhere, so that the job must be ended instead.
+impl<H: MpiHandle> Drop for MpiFabric<H> {
+    /// `MPI_Finalize` waits for all ranks. After a panic or an error the other ranks may be waiting
+    /// elsewhere for this one, so the job is aborted instead.
     fn drop(&mut self) {
-        let in_order = !std::thread::panicking() && !self.wired.has_failed();
-        let left = self.left.load(Ordering::Acquire) || in_order && self.leave_or_say_why();
-        if !left || self.session.end().is_err() {
-            self.session.abort(1)
+        let in_order = !std::thread::panicking() && !self.inner.has_failed();
+        let left = self.left.load(Ordering::Acquire) || in_order && self.leave_or_report();
+        if !left || self.runtime.finalize().is_err() {
+            self.runtime.abort(1)
         }
     }
 }
 
-impl<H: Handle> Mpi<H> {
-    fn leave_or_say_why(&self) -> bool {
-        let why = |error: &FabricError| (self.report)(&format!("dappled: {error}"));
-        self.leave(0).inspect_err(why).is_ok()
+impl<H: MpiHandle> MpiFabric<H> {
+    fn leave_or_report(&self) -> bool {
+        let report = |error: &FabricError| (self.report)(&format!("dappled: {error}"));
+        self.leave(0).inspect_err(report).is_ok()
     }
 }

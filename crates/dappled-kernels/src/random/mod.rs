@@ -1,52 +1,58 @@
-//! Random numbers by their place: draw number `i` of a seed is the same whoever draws it.
+//! Counter-based random numbers: draw `i` of a seed is the same on every thread and rank.
 //!
-//! Philox turns the place into 64 random bits, so that threads and ranks fill their own parts
-//! without a word to each other. Where a distribution has to try again it draws from the counters
-//! of its own place, and its neighbours do not move.
+//! Philox maps the index to 64 random bits, so threads and ranks fill their parts independently. A
+//! distribution that rejects a draw uses further counters of the same index, so its neighbours are
+//! unaffected. Input: a seed and index ranges. Output: memory filled with draws, in parallel.
 
 mod draw;
 #[allow(unsafe_code)]
 mod philox;
+#[cfg(test)]
+mod tests;
 mod ziggurat;
 
-pub use draw::{Draw, Line};
-pub use philox::Stream;
+pub use draw::{AffineMap, Draw};
+use philox::ExtraWords;
+pub use philox::RandomStream;
 
 use std::ops::Range;
 
 use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
-use crate::element::{Element, typed_mut};
-use crate::{Buffer, DType, Error};
+use crate::config::{RANDOM_TASK_ELEMENTS, RANDOM_TILE_WORDS};
+use crate::error::Error;
+use crate::memory::buffer::Buffer;
+use crate::types::dtype::DType;
+use crate::types::element::{Element, typed_mut};
 
-/// Words that stay in the first cache.
-const WORDS: usize = 512;
-
-/// Elements that are worth a thread of their own.
-const SHARE: usize = 1 << 15;
-
-/// Fills memory with these draws, range after range, on all threads.
+/// Fills memory with the draws of some index ranges, in parallel.
 ///
 /// ```
-/// use dappled_kernels::{Buffer, Draw, Line, Stream, draw};
-/// let (all, part) = (Buffer::zeroed(80), Buffer::zeroed(16));
-/// draw(Draw::Normal(Line::ITSELF), Stream::new([1, 2, 3]), &[0..10], &all)?;
-/// draw(Draw::Normal(Line::ITSELF), Stream::new([1, 2, 3]), &[2..3, 7..8], &part)?;
+/// use dappled_kernels::{AffineMap, Buffer, Draw, RandomStream, draw};
+/// let (all, selected) = (Buffer::zeroed(80), Buffer::zeroed(16));
+/// let (normal, stream) = (Draw::Normal(AffineMap::IDENTITY), RandomStream::new([1, 2, 3]));
+/// draw(normal, stream, &[0..10], &all)?;
+/// draw(normal, stream, &[2..3, 7..8], &selected)?;
 /// let all = all.to_vec::<f64>();
-/// assert_eq!(part.to_vec::<f64>(), [all[2], all[7]]);
+/// assert_eq!(selected.to_vec::<f64>(), [all[2], all[7]]);
 /// # Ok::<(), dappled_kernels::Error>(())
 /// ```
-pub fn draw(draw: Draw, stream: Stream, ranges: &[Range<u64>], out: &Buffer) -> Result<(), Error> {
+pub fn draw(
+    draw: Draw,
+    stream: RandomStream,
+    ranges: &[Range<u64>],
+    out: &Buffer,
+) -> Result<(), Error> {
     let mut bytes = out.write()?;
     match draw {
         Draw::Uniform(line) => {
-            fill(stream, ranges, &mut bytes, |word, _| line.at(draw::uniform(word)));
+            fill(stream, ranges, &mut bytes, |word, _| line.apply(draw::uniform(word)));
         }
         Draw::UniformFloat32 => fill(stream, ranges, &mut bytes, |word, _| draw::uniform_f32(word)),
-        Draw::Normal(line) => fill(stream, ranges, &mut bytes, ziggurat::NORMAL.drawer(line)),
+        Draw::Normal(line) => fill(stream, ranges, &mut bytes, ziggurat::NORMAL.sampler(line)),
         Draw::Exponential(line) => {
-            fill(stream, ranges, &mut bytes, ziggurat::EXPONENTIAL.drawer(line));
+            fill(stream, ranges, &mut bytes, ziggurat::EXPONENTIAL.sampler(line));
         }
         Draw::Integers { low, span } => {
             fill(stream, ranges, &mut bytes, draw::integers(low, span));
@@ -56,7 +62,7 @@ pub fn draw(draw: Draw, stream: Stream, ranges: &[Range<u64>], out: &Buffer) -> 
 }
 
 impl Draw {
-    /// What it gives.
+    /// The dtype of the draws.
     pub fn dtype(self) -> DType {
         match self {
             Draw::Uniform(_) | Draw::Normal(_) | Draw::Exponential(_) => DType::Float64,
@@ -66,47 +72,41 @@ impl Draw {
     }
 }
 
-/// More random bits for one place, where the first were not enough.
-type Again = philox::Again;
-
 fn fill<T: Element>(
-    stream: Stream,
+    stream: RandomStream,
     ranges: &[Range<u64>],
     bytes: &mut [u8],
-    value: impl Fn(u64, Again) -> T + Sync,
+    value: impl Fn(u64, ExtraWords) -> T + Sync,
 ) {
     let elements = bytes.len() / size_of::<T>();
-    let shares = shared_out(ranges, typed_mut::<T>(bytes));
+    let shares = split_ranges(ranges, typed_mut::<T>(bytes));
     let draw = |(first, out): (u64, &mut [T])| {
         interrupt::check();
-        let mut words = [0; WORDS];
-        for (at, out) in out.chunks_mut(WORDS).enumerate() {
-            let first = first + (at * WORDS) as u64;
+        let mut words = [0; RANDOM_TILE_WORDS];
+        for (at, out) in out.chunks_mut(RANDOM_TILE_WORDS).enumerate() {
+            let first = first + (at * RANDOM_TILE_WORDS) as u64;
             let words = &mut words[..out.len()];
             stream.words(first, words);
-            for (place, (out, &word)) in (first..).zip(out.iter_mut().zip(&*words)) {
-                *out = value(word, stream.again(place));
+            for (index, (out, &word)) in (first..).zip(out.iter_mut().zip(&*words)) {
+                *out = value(word, stream.extra_words(index));
             }
         }
     };
-    interrupt::pooled(elements, || shares.into_par_iter().for_each(draw));
+    interrupt::run_in_pool(elements, || shares.into_par_iter().for_each(draw));
 }
 
-/// The memory of each range in parts that threads take, each with its first place.
-fn shared_out<'a, T>(ranges: &[Range<u64>], mut out: &'a mut [T]) -> Vec<(u64, &'a mut [T])> {
-    let mut shares = memory::with_room(out.len().div_ceil(SHARE));
+/// Splits the memory of each range into tasks, each with its first index.
+fn split_ranges<'a, T>(ranges: &[Range<u64>], mut out: &'a mut [T]) -> Vec<(u64, &'a mut [T])> {
+    let mut shares = memory::with_capacity(out.len().div_ceil(RANDOM_TASK_ELEMENTS));
     for range in ranges {
-        for first in range.clone().step_by(SHARE) {
-            let len = (range.end - first).min(SHARE as u64) as usize;
+        for first in range.clone().step_by(RANDOM_TASK_ELEMENTS) {
+            let len = (range.end - first).min(RANDOM_TASK_ELEMENTS as u64) as usize;
             let (share, rest) = std::mem::take(&mut out).split_at_mut(len);
             memory::reserve(&mut shares, 1);
             shares.push((first, share));
             out = rest;
         }
     }
-    assert!(out.is_empty(), "memory for the draws and no more");
+    assert!(out.is_empty(), "the memory must have as many elements as the ranges");
     shares
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,4 @@
-//! Draws have the distributions they are named for, and are the same however they are cut.
+//! Draws have their distributions, and do not depend on how index ranges are split.
 
 use super::*;
 
@@ -7,7 +7,7 @@ const COUNT: usize = 1 << 20;
 fn drawn<T: Element>(what: Draw, ranges: &[Range<u64>]) -> Vec<T> {
     let count: u64 = ranges.iter().map(|range| range.end - range.start).sum();
     let out = Buffer::zeroed(count as usize * size_of::<T>());
-    draw(what, Stream::new([11, 22, 33]), ranges, &out).unwrap();
+    draw(what, RandomStream::new([11, 22, 33]), ranges, &out).unwrap();
     out.to_vec()
 }
 
@@ -16,8 +16,7 @@ fn first<T: Element>(what: Draw, count: usize) -> Vec<T> {
     drawn(what, std::slice::from_ref(&all))
 }
 
-/// The largest distance between the counts below points and what they should be: by the
-/// Kolmogorov-Smirnov test, 2.2 / sqrt(n) is passed once in 10,000 seeds, and this is one seed.
+/// The Kolmogorov-Smirnov statistic times sqrt(n). It exceeds 2.2 for one seed in 10,000.
 fn distance(mut values: Vec<f64>, below: impl Fn(f64) -> f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len() as f64;
@@ -44,9 +43,9 @@ fn normal_below(x: f64) -> f64 {
 #[test]
 fn distributions() {
     let of = |what| first::<f64>(what, COUNT);
-    assert!(distance(of(Draw::Uniform(Line::ITSELF)), |x| x) < 2.2);
-    assert!(distance(of(Draw::Normal(Line::ITSELF)), normal_below) < 2.2);
-    assert!(distance(of(Draw::Exponential(Line::ITSELF)), |x| 1.0 - (-x).exp()) < 2.2);
+    assert!(distance(of(Draw::Uniform(AffineMap::IDENTITY)), |x| x) < 2.2);
+    assert!(distance(of(Draw::Normal(AffineMap::IDENTITY)), normal_below) < 2.2);
+    assert!(distance(of(Draw::Exponential(AffineMap::IDENTITY)), |x| 1.0 - (-x).exp()) < 2.2);
     let floats = first::<f32>(Draw::UniformFloat32, COUNT);
     assert!(floats.iter().all(|&x| (0.0..1.0).contains(&x)));
     assert!(distance(floats.iter().map(|&x| f64::from(x)).collect(), |x| x) < 2.2);
@@ -54,7 +53,7 @@ fn distributions() {
 
 #[test]
 fn tails() {
-    let normal = first::<f64>(Draw::Normal(Line::ITSELF), COUNT);
+    let normal = first::<f64>(Draw::Normal(AffineMap::IDENTITY), COUNT);
     for edge in [2.0, 3.0, 3.6, 3.7, 4.2] {
         let expected = 2.0 * normal_below(-edge) * COUNT as f64;
         let found = normal.iter().filter(|x| x.abs() > edge).count() as f64;
@@ -64,11 +63,11 @@ fn tails() {
     assert!((negative - COUNT as f64 / 2.0).abs() < 2.0 * (COUNT as f64).sqrt());
 }
 
-/// Means of powers, and of products with what stands near: 5 times their deviation is passed once
-/// in a million seeds, and this is one seed.
+/// Moments, and correlations of neighbours. Five standard deviations are exceeded for one seed in a
+/// million.
 #[test]
 fn moments_and_neighbours() {
-    let normal = first::<f64>(Draw::Normal(Line::ITSELF), COUNT);
+    let normal = first::<f64>(Draw::Normal(AffineMap::IDENTITY), COUNT);
     let mean = |of: &mut dyn Iterator<Item = f64>| of.sum::<f64>() / COUNT as f64;
     let near = |found: f64, expected: f64, variance: f64| {
         assert!((found - expected).abs() < 5.0 * (variance / COUNT as f64).sqrt(), "{found}");
@@ -78,7 +77,7 @@ fn moments_and_neighbours() {
     {
         near(mean(&mut normal.iter().map(|x| x.powi(power))), expected, variance);
     }
-    for apart in [1, 2, 3, 4, 8, 16, 512, SHARE] {
+    for apart in [1, 2, 3, 4, 8, 16, 512, RANDOM_TASK_ELEMENTS] {
         near(mean(&mut normal.iter().zip(&normal[apart..]).map(|(x, y)| x * y)), 0.0, 1.0);
         let squares =
             normal.iter().zip(&normal[apart..]).map(|(x, y)| (x * x - 1.0) * (y * y - 1.0));
@@ -87,11 +86,12 @@ fn moments_and_neighbours() {
 }
 
 #[test]
-fn on_a_line() {
-    let line = Line::new(-3.0, 0.1);
+fn affine_maps_apply_to_draws() {
+    let line = AffineMap::new(-3.0, 0.1);
     for of in [Draw::Uniform, Draw::Normal, Draw::Exponential] {
         let on_line = first::<f64>(of(line), 1000);
-        let expected = first::<f64>(of(Line::ITSELF), 1000).into_iter().map(|x| -3.0 + 0.1 * x);
+        let expected =
+            first::<f64>(of(AffineMap::IDENTITY), 1000).into_iter().map(|x| -3.0 + 0.1 * x);
         assert!(on_line.into_iter().eq(expected));
     }
 }
@@ -107,7 +107,7 @@ fn integers_are_fair() {
             assert!((value.wrapping_sub(low) as u64) < span);
             counts[cell(value)] += 1.0;
         }
-        // How many of the values each third has.
+        // The number of values in each third.
         let within = |third: u64| (0..span.min(7)).filter(|&x| x * 3 / span == third).count();
         if span > 7 {
             assert!(
@@ -124,9 +124,12 @@ fn integers_are_fair() {
 }
 
 #[test]
-fn however_they_are_cut() {
-    let whats =
-        [Draw::Uniform(Line::ITSELF), Draw::Normal(Line::ITSELF), Draw::Exponential(Line::ITSELF)];
+fn draws_do_not_depend_on_the_ranges() {
+    let whats = [
+        Draw::Uniform(AffineMap::IDENTITY),
+        Draw::Normal(AffineMap::IDENTITY),
+        Draw::Exponential(AffineMap::IDENTITY),
+    ];
     for what in whats {
         let all = first::<f64>(what, 100_000);
         for cut in [1, 2, 511, 512, 513, 32_768, 99_999] {

@@ -1,54 +1,47 @@
-//! Some accumulators with all their values, cut among threads.
+//! Blocks of accumulators with all their values, split among threads.
 
 use std::ops::Range;
 
 use dappled_base::memory;
 
-use super::order::{Level, Order};
-use super::parts::{PART, Parts, Summary};
-use crate::kernels::Cuts;
-use crate::machine::Machine;
-use crate::share::share;
-use crate::slot::Slot;
-use crate::{Fold, Folded};
+use super::numpy_order::{OrderLevel, ReduceOrder};
+use super::tree_parts::{RunPartial, TreeReducer};
+use crate::config::{
+    MAX_PENDING_PARTIALS, MIN_REDUCE_TASK_ELEMENTS, MIN_STRIP_ELEMENTS, REDUCE_BLOCKS_PER_THREAD,
+};
+use crate::execute::machine::Machine;
+use crate::execute::registers::RegisterBuffer;
+use crate::loops::reduce::Splitting;
+use crate::program::reduce_op::ReduceOp;
+use crate::threads::parallel_map::parallel_map;
+use crate::types::fp_flags::ReduceFlags;
 
-/// Values of one accumulator's neighbours that are worth a strip of their own: what lies between
-/// two strips' rows is read by another thread.
-const STRIP: usize = 512;
-
-/// Blocks for each thread: more than one, so that a thread that was late does not delay all. Not of
-/// strips, which are read the more slowly the narrower they are.
-const BLOCKS: usize = 2;
-
-/// Runs that are summed up before their accumulator takes them.
-const SEGMENTS: usize = 1024;
-
-/// Part of an order: a range of each level, and of the columns of its rows.
+/// Part of a reduction: a range of each level, and of the columns of its rows.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
+pub(crate) struct ReduceBlock {
     pub ranges: Vec<Range<usize>>,
     pub columns: Range<usize>,
-    /// Do accumulators take their first value as it is?
-    pub fresh: bool,
+    /// True if accumulators are initialised with their first value.
+    pub takes_first_value: bool,
 }
 
-/// Where a run or a row is.
-pub(crate) struct Unit {
-    /// Which one in the order.
-    pub place: usize,
-    /// Which accumulator it has, or which row of them, counted in the block.
+/// One run or row of a block.
+pub(crate) struct ReduceUnit {
+    /// The position in the order of the reduction.
+    pub index: usize,
+    /// The accumulator, or the row of accumulators, counted within the block.
     pub acc: usize,
-    /// Is it the first of its accumulator?
+    /// True for the first run or row of its accumulator.
     pub first: bool,
 }
 
-impl Block {
-    pub fn whole(order: &Order, fresh: bool) -> Self {
+impl ReduceBlock {
+    pub fn whole(order: &ReduceOrder, takes_first_value: bool) -> Self {
         let ranges = order.levels.iter().map(|level| 0..level.size).collect();
-        Self { ranges, columns: 0..order.len, fresh }
+        Self { ranges, columns: 0..order.len, takes_first_value }
     }
 
-    /// How many runs or rows.
+    /// The number of runs or rows.
     pub fn units(&self) -> usize {
         self.ranges.iter().map(Range::len).product()
     }
@@ -57,15 +50,15 @@ impl Block {
         self.units() * self.columns.len()
     }
 
-    /// The run or row number `at`.
-    pub fn unit(&self, levels: &[Level], at: usize) -> Unit {
-        let mut unit = Unit { place: 0, acc: 0, first: true };
-        let (mut left, mut places, mut accs) = (at, 1, 1);
+    /// The run or row at position `at`.
+    pub fn unit(&self, levels: &[OrderLevel], at: usize) -> ReduceUnit {
+        let mut unit = ReduceUnit { index: 0, acc: 0, first: true };
+        let (mut left, mut position_stride, mut accs) = (at, 1, 1);
         for (range, level) in self.ranges.iter().zip(levels).rev() {
             let index = left % range.len();
             left /= range.len();
-            unit.place += (range.start + index) * places;
-            places *= level.size;
+            unit.index += (range.start + index) * position_stride;
+            position_stride *= level.size;
             if level.kept {
                 unit.acc += index * accs;
                 accs *= range.len();
@@ -76,8 +69,9 @@ impl Block {
         unit
     }
 
-    /// How many units lie one after the other, from every multiple of that many on.
-    pub fn in_sequence(&self, levels: &[Level]) -> usize {
+    /// The number of consecutive units that are contiguous, starting at each multiple of that
+    /// number.
+    pub fn in_sequence(&self, levels: &[OrderLevel]) -> usize {
         let mut count = 1;
         for (range, level) in self.ranges.iter().zip(levels).rev() {
             count *= range.len();
@@ -88,8 +82,8 @@ impl Block {
         count
     }
 
-    /// Two halves of one level.
-    fn halve(&self, level: usize) -> (Block, Block) {
+    /// Splits a level in two halves.
+    fn split_level(&self, level: usize) -> (ReduceBlock, ReduceBlock) {
         let Range { start, end } = self.ranges[level];
         let middle = start + (end - start) / 2;
         let (mut left, mut right) = (self.clone(), self.clone());
@@ -99,162 +93,183 @@ impl Block {
     }
 }
 
-/// A reduction that is being done.
+/// A reduction in progress.
 #[derive(Clone, Copy)]
-pub(crate) struct Work<'a> {
-    pub parts: Parts<'a>,
-    pub order: &'a Order,
-    pub fold: Fold,
+pub(crate) struct BlockReducer<'a> {
+    pub tree: TreeReducer<'a>,
+    pub order: &'a ReduceOrder,
+    pub fold: ReduceOp,
 }
 
-/// How a block can be done on several threads.
-enum Cut {
-    /// A level whose indices have their own accumulators.
+/// How a block is split among threads.
+enum BlockCut {
+    /// Along a level whose indices have their own accumulators.
     Kept(usize),
-    /// The columns of rows.
+    /// Along the columns of the rows.
     Columns,
-    /// One accumulator takes runs, which are summed up at the same time.
+    /// Into the runs of one accumulator, which are reduced to partial results in parallel.
     Segments,
-    /// A level that shares accumulators: those of both halves are folded.
+    /// Along a level that shares accumulators; those of both halves are combined.
     Shared(usize),
 }
 
-impl Work<'_> {
-    /// Folds a block into its accumulators, on as many threads as it is worth.
-    pub fn share(self, block: Block, accs: &mut [u8]) -> Folded {
+impl BlockReducer<'_> {
+    /// Reduces a block into its accumulators, in parallel if it is large.
+    pub fn reduce_parallel(self, block: ReduceBlock, accs: &mut [u8]) -> ReduceFlags {
         let mut parts = Vec::new();
-        self.apart(block, accs, &mut parts);
-        joined(share(parts, |(block, accs)| self.part(block, accs)))
+        self.split_blocks(block, accs, &mut parts);
+        join_flags(parallel_map(parts, |(block, accs)| self.reduce_block(block, accs)))
     }
 
-    /// Parts of a block that have their own accumulators.
-    fn apart<'m>(self, block: Block, accs: &'m mut [u8], parts: &mut Vec<(Block, &'m mut [u8])>) {
-        let (left, right, middle) = match self.cut(&block) {
-            Some(Cut::Kept(level)) => {
-                let (left, right) = block.halve(level);
+    /// Splits a block into blocks that have their own accumulators.
+    fn split_blocks<'m>(
+        self,
+        block: ReduceBlock,
+        accs: &'m mut [u8],
+        parts: &mut Vec<(ReduceBlock, &'m mut [u8])>,
+    ) {
+        let (left, right, middle) = match self.choose_cut(&block) {
+            Some(BlockCut::Kept(level)) => {
+                let (left, right) = block.split_level(level);
                 let middle = accs.len() / block.ranges[level].len() * left.ranges[level].len();
                 (left, right, middle)
             }
-            Some(Cut::Columns) => {
+            Some(BlockCut::Columns) => {
                 let Range { start, end } = block.columns;
                 let middle = start + (end - start) / 2 / 64 * 64;
-                let left = Block { columns: start..middle, ..block.clone() };
-                let right = Block { columns: middle..end, ..block };
-                (left, right, (middle - start) * self.parts.folder.itemsize)
+                let left = ReduceBlock { columns: start..middle, ..block.clone() };
+                let right = ReduceBlock { columns: middle..end, ..block };
+                (left, right, (middle - start) * self.tree.kernels.itemsize)
             }
             _ => return parts.push((block, accs)),
         };
         let (first, second) = accs.split_at_mut(middle);
-        self.apart(left, first, parts);
-        self.apart(right, second, parts);
+        self.split_blocks(left, first, parts);
+        self.split_blocks(right, second, parts);
     }
 
-    fn part(self, block: Block, accs: &mut [u8]) -> Folded {
-        match self.cut(&block) {
-            Some(Cut::Segments) => self.segments(&block, accs),
-            Some(Cut::Shared(level)) => {
-                let (left, right) = block.halve(level);
-                let mut memory = Slot::default();
+    fn reduce_block(self, block: ReduceBlock, accs: &mut [u8]) -> ReduceFlags {
+        match self.choose_cut(&block) {
+            Some(BlockCut::Segments) => self.reduce_segments(&block, accs),
+            Some(BlockCut::Shared(level)) => {
+                let (left, right) = block.split_level(level);
+                let mut memory = RegisterBuffer::default();
                 let others = memory.bytes_mut(accs.len());
-                let halves =
-                    vec![(left, &mut *accs), (Block { fresh: true, ..right }, &mut *others)];
-                let folded = joined(share(halves, |(block, accs)| self.share(block, accs)));
-                // Exact, so it signals nothing.
-                self.parts.folder.rows(accs, others);
-                folded
+                let halves = vec![
+                    (left, &mut *accs),
+                    (ReduceBlock { takes_first_value: true, ..right }, &mut *others),
+                ];
+                let flags = join_flags(parallel_map(halves, |(block, accs)| {
+                    self.reduce_parallel(block, accs)
+                }));
+                // Exact operations only, so no flag is raised.
+                self.tree.kernels.reduce_row(accs, others);
+                flags
             }
-            _ => self.alone(&block, accs),
+            _ => self.reduce_serial(&block, accs),
         }
     }
 
-    fn cut(&self, block: &Block) -> Option<Cut> {
-        if block.elements() <= PART {
+    fn choose_cut(&self, block: &ReduceBlock) -> Option<BlockCut> {
+        if block.elements() <= MIN_REDUCE_TASK_ELEMENTS {
             return None;
         }
-        // Strips are read in steps, so they are no more than keep all threads busy.
-        let (threads, whole) = (rayon::current_num_threads(), Block::whole(self.order, false));
-        let wide = block.elements() > whole.elements() / (BLOCKS * threads);
-        let strips = if self.order.turned { BLOCKS * threads } else { threads };
+        // Strips are read with a stride, so there are no more than keep all threads busy.
+        let (threads, whole) =
+            (rayon::current_num_threads(), ReduceBlock::whole(self.order, false));
+        let wide = block.elements() > whole.elements() / (REDUCE_BLOCKS_PER_THREAD * threads);
+        let strips =
+            if self.order.is_rotated { REDUCE_BLOCKS_PER_THREAD * threads } else { threads };
         let wide_strip = block.elements() > whole.elements() / strips;
         let levels = self.order.levels.iter().zip(&block.ranges).enumerate();
         let mut long = levels.filter(|(_, (_, range))| range.len() > 1);
         let first = long.clone().next().map(|(at, (level, _))| (at, level.kept));
         let kept = long.find(|(_, (level, _))| level.kept).map(|(at, _)| at);
-        let apart = |at: usize| self.width(block, at) / 2 >= STRIP;
-        let columns = self.order.by_rows && block.columns.len() / 2 >= STRIP;
-        match (first, kept, self.parts.folder.cuts) {
-            (Some((at, true)), ..) => Some(Cut::Kept(at)),
-            (_, Some(at), _) if apart(at) && wide => Some(Cut::Kept(at)),
-            (_, None, _) if columns && wide_strip => Some(Cut::Columns),
-            (Some((at, false)), _, Cuts::Anywhere) if wide => Some(Cut::Shared(at)),
-            (Some((at, false)), _, Cuts::Lanes) if wide && self.order.by_rows => {
-                Some(Cut::Shared(at))
+        let apart = |at: usize| self.contiguous_values(block, at) / 2 >= MIN_STRIP_ELEMENTS;
+        let columns = self.order.by_rows && block.columns.len() / 2 >= MIN_STRIP_ELEMENTS;
+        match (first, kept, self.tree.kernels.splitting) {
+            (Some((at, true)), ..) => Some(BlockCut::Kept(at)),
+            (_, Some(at), _) if apart(at) && wide => Some(BlockCut::Kept(at)),
+            (_, None, _) if columns && wide_strip => Some(BlockCut::Columns),
+            (Some((at, false)), _, Splitting::Anywhere) if wide => Some(BlockCut::Shared(at)),
+            (Some((at, false)), _, Splitting::Lanes) if wide && self.order.by_rows => {
+                Some(BlockCut::Shared(at))
             }
-            (_, _, Cuts::Nowhere) => None,
-            (_, None, _) if !self.order.by_rows => Some(Cut::Segments),
+            (_, _, Splitting::Nowhere) => None,
+            (_, None, _) if !self.order.by_rows => Some(BlockCut::Segments),
             _ => None,
         }
     }
 
-    /// Values that lie one after the other in a level's range.
-    fn width(&self, block: &Block, level: usize) -> usize {
+    /// The number of contiguous values in a level's range.
+    fn contiguous_values(&self, block: &ReduceBlock, level: usize) -> usize {
         block.ranges[level..].iter().map(Range::len).product::<usize>() * block.columns.len()
     }
 
-    /// One accumulator and many runs, or pieces of runs.
-    fn segments(self, block: &Block, acc: &mut [u8]) -> Folded {
+    /// Reduces many runs, or pieces of runs, into one accumulator.
+    fn reduce_segments(self, block: &ReduceBlock, acc: &mut [u8]) -> ReduceFlags {
         let pieces = self.order.len.div_ceil(self.order.piece);
         let count = block.units() * pieces;
         let begin = self.segment(block, 0).start;
-        let mut folded = Folded::default();
-        if block.fresh {
+        let mut flags = ReduceFlags::default();
+        if block.takes_first_value {
             let first = |machine: &mut Machine<'_>| {
-                acc.copy_from_slice(machine.value(begin..begin + 1));
+                acc.copy_from_slice(machine.compute(begin..begin + 1));
             };
-            folded = self.parts.with_machine(first).1;
+            flags = self.tree.with_machine(first).1;
         }
-        let mut summaries = vec![Summary::default(); count.min(SEGMENTS)];
-        for start in (0..count).step_by(SEGMENTS) {
-            let summaries = &mut summaries[..SEGMENTS.min(count - start)];
-            folded = folded.join(self.sum_up(block, start, summaries));
-            let add = || summaries.iter().for_each(|summary| self.parts.add(acc, summary));
-            folded.folding |= self.parts.folder.watch(add);
+        let mut partials = vec![RunPartial::default(); count.min(MAX_PENDING_PARTIALS)];
+        for start in (0..count).step_by(MAX_PENDING_PARTIALS) {
+            let partials = &mut partials[..MAX_PENDING_PARTIALS.min(count - start)];
+            flags = flags.join(self.summarize_segments(block, start, partials));
+            let add = || partials.iter().for_each(|partial| self.tree.add_partial(acc, partial));
+            flags.reduction |= self.tree.kernels.with_cpu_flags(add);
         }
-        folded
+        flags
     }
 
-    /// The values of a run's piece, without the one that its accumulator began with.
-    fn segment(self, block: &Block, number: usize) -> Range<usize> {
-        let Order { len, piece, .. } = *self.order;
+    /// The indices of a piece of a run.
+    fn segment(self, block: &ReduceBlock, index: usize) -> Range<usize> {
+        let ReduceOrder { len, piece, .. } = *self.order;
         let pieces = len.div_ceil(piece);
-        let unit = block.unit(&self.order.levels, number / pieces);
-        let start = number % pieces * piece;
+        let unit = block.unit(&self.order.levels, index / pieces);
+        let start = index % pieces * piece;
         let end = len.min(start.saturating_add(piece));
-        unit.place * len + start..unit.place * len + end
+        unit.index * len + start..unit.index * len + end
     }
 
-    fn sum_up(self, block: &Block, first: usize, summaries: &mut [Summary]) -> Folded {
-        let each = (PART / self.order.len.min(self.order.piece)).max(1);
-        let parts = summaries.chunks_mut(each).enumerate();
-        let part = |(at, summaries): (usize, &mut [Summary])| {
-            self.summed_up(block, first + at * each, summaries)
+    fn summarize_segments(
+        self,
+        block: &ReduceBlock,
+        first: usize,
+        partials: &mut [RunPartial],
+    ) -> ReduceFlags {
+        let each = (MIN_REDUCE_TASK_ELEMENTS / self.order.len.min(self.order.piece)).max(1);
+        let parts = partials.chunks_mut(each).enumerate();
+        let part = |(at, partials): (usize, &mut [RunPartial])| {
+            self.summarize_chunk(block, first + at * each, partials)
         };
-        joined(share(memory::collected(parts), part))
+        join_flags(parallel_map(memory::collect(parts), part))
     }
 
-    fn summed_up(self, block: &Block, first: usize, summaries: &mut [Summary]) -> Folded {
+    fn summarize_chunk(
+        self,
+        block: &ReduceBlock,
+        first: usize,
+        partials: &mut [RunPartial],
+    ) -> ReduceFlags {
         let each = |machine: &mut Machine<'_>| {
-            for (at, summary) in summaries.iter_mut().enumerate() {
+            for (at, partial) in partials.iter_mut().enumerate() {
                 let mut run = self.segment(block, first + at);
-                run.start += usize::from(block.fresh && first + at == 0);
-                *summary = self.parts.summary(machine, run);
+                run.start += usize::from(block.takes_first_value && first + at == 0);
+                *partial = self.tree.run_partial(machine, run);
             }
         };
-        self.parts.with_machine(each).1
+        self.tree.with_machine(each).1
     }
 }
 
-/// What all parts have signalled.
-pub(crate) fn joined(parts: Vec<Folded>) -> Folded {
-    parts.into_iter().fold(Folded::default(), Folded::join)
+/// The union of the flags of all parts.
+pub(crate) fn join_flags(parts: Vec<ReduceFlags>) -> ReduceFlags {
+    parts.into_iter().fold(ReduceFlags::default(), ReduceFlags::join)
 }

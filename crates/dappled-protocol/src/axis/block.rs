@@ -1,55 +1,55 @@
-//! Block: each rank owns one range.
+//! Block axis map: each rank owns one contiguous range.
 //!
 //! | with `chunk = ceil(size / grid)` | regular | irregular |
 //! |---|---|---|
-//! | rank `r` owns from | `min(r * chunk, size)` | `bounds[r]` |
+//! | first index of rank `r` | `min(r * chunk, size)` | `bounds[r]` |
 //! | owner of `g` | `g / chunk` | the last `r` with `bounds[r] <= g` |
-//! | local index of `g` | `g - from(r)` + left padding | the same |
+//! | local index of `g` | `g - first(r)` + left padding | `g - first(r)` + left padding |
 //!
-//! A view of a block axis is again one range a rank, in the order of the ranks where the step
-//! is positive, in the opposite order where it is negative.
+//! A view of a block axis again has one range per rank, in rank order for a positive step and in
+//! reverse rank order for a negative one.
 
 use std::ops::Range;
 
-use super::{Bounds, Edges, Run, Structured};
+use super::{BlockBounds, EdgePadding, OwnedRun, StructuredMap};
 use crate::region::Region;
 
-/// The block axis map, seen through a region.
+/// A block axis map, restricted to a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Block {
-    pub bounds: Bounds,
-    pub edges: Edges,
+pub(crate) struct BlockMap {
+    pub bounds: BlockBounds,
+    pub edges: EdgePadding,
     pub periodic: bool,
-    /// 0.9's periodic padding: the outer edges lie outside the array.
+    /// Periodic padding of version 0.9: the outer edges are outside the array.
     pub wraps: bool,
-    /// Written as `'n'`. Means nothing: a block on a grid of 1 is the same.
+    /// Whether the `dist_type` was `'n'`, which is equivalent to a block on a grid of 1.
     pub undistributed: bool,
     region: Region,
 }
 
-impl Block {
-    pub fn new(bounds: Bounds, edges: Edges) -> Self {
+impl BlockMap {
+    pub fn new(bounds: BlockBounds, edges: EdgePadding) -> Self {
         let region = Region::all(bounds.size());
         Self { bounds, edges, periodic: false, wraps: false, undistributed: false, region }
     }
 
-    /// All of an axis on a grid of 1.
-    pub fn whole(size: u64) -> Self {
-        Self::new(Bounds::Regular { size, grid: 1 }, Edges::Uniform(0))
+    /// Creates the map of an axis on a grid of 1.
+    pub fn undistributed(size: u64) -> Self {
+        Self::new(BlockBounds::Regular { size, grid: 1 }, EdgePadding::Uniform(0))
     }
 
-    /// What is left of the axis in a region of it. Padding belongs to the axis, not to views.
+    /// Returns the map of a region of the axis. Views have no padding.
     pub fn view(&self, region: Region) -> Self {
         Self { region: self.region.then(region), ..self.without_padding() }
     }
 
-    /// Do the ranks hold their ranges in the opposite order?
+    /// Returns whether the ranges are in reverse rank order.
     pub fn is_reversed(&self) -> bool {
         self.region.step() < 0
     }
 
-    /// Is it an axis itself, not a part of one?
+    /// Returns whether this is a complete axis rather than a view.
     pub fn is_axis(&self) -> bool {
         self.region.is_all(self.bounds.size())
     }
@@ -58,13 +58,13 @@ impl Block {
         !self.edges.is_none()
     }
 
-    /// The widths at the two ends of a rank's piece, of either kind of padding.
+    /// Returns the widths of the padding at both ends of a rank's piece, of either kind.
     pub fn padding(&self, rank: u64) -> (u64, u64) {
         (self.edges.at(rank, &self.bounds), self.edges.at(rank + 1, &self.bounds))
     }
 
-    /// The widths of a rank's communication padding: cells that another rank owns.
-    pub fn communication(&self, rank: u64) -> (u64, u64) {
+    /// Returns the widths of a rank's communication padding: cells that another rank owns.
+    pub fn communication_padding(&self, rank: u64) -> (u64, u64) {
         let (left, right) = self.padding(rank);
         let is_last = rank + 1 == self.grid();
         (
@@ -73,33 +73,33 @@ impl Block {
         )
     }
 
-    /// The positions that a rank owns.
+    /// Returns the positions that a rank owns.
     pub fn owned(&self, rank: u64) -> Range<u64> {
         self.region.positions(self.bounds.range(rank))
     }
 
-    /// Where the positions of the ranks from `rank` on begin; not for a reversed view.
+    /// Returns the first position of the ranks from `rank` on; not for a reversed view.
     pub fn bound(&self, rank: u64) -> u64 {
         if rank == 0 { 0 } else { self.owned(rank - 1).end }
     }
 
-    /// The index at a place of a rank's piece, padding included: outside the array, where the
-    /// axis wraps, that of the element copied there.
+    /// Returns the global index of a local index, padding included. In padding that wraps this is
+    /// the index of the copied element.
     pub fn global(&self, rank: u64, local: u64) -> Option<i64> {
-        let (owned, (left, right)) = (self.owned(rank), self.communication(rank));
+        let (owned, (left, right)) = (self.owned(rank), self.communication_padding(rank));
         let position = i128::from(owned.start) + i128::from(local) - i128::from(left);
         let size = i128::from(self.size());
         let inside = position < i128::from(owned.end) + i128::from(right);
         (inside && size > 0).then(|| position.rem_euclid(size) as i64)
     }
 
-    /// The same ranges with nothing around them.
+    /// Returns the same ranges without padding.
     pub fn without_padding(&self) -> Self {
-        Self { edges: Edges::Uniform(0), periodic: false, wraps: false, ..self.clone() }
+        Self { edges: EdgePadding::Uniform(0), periodic: false, wraps: false, ..self.clone() }
     }
 }
 
-impl Structured for Block {
+impl StructuredMap for BlockMap {
     fn size(&self) -> u64 {
         self.region.len()
     }
@@ -116,15 +116,15 @@ impl Structured for Block {
         Some(self.owned(rank))
     }
 
-    fn run_at(&self, position: u64) -> Run {
+    fn run_at(&self, position: u64) -> OwnedRun {
         let rank = self.bounds.rank_of(self.region.at(position));
         let owned = self.owned(rank);
         let local = position - owned.start + self.first_local(rank);
-        Run { rank, local, stop: owned.end }
+        OwnedRun { rank, local, stop: owned.end }
     }
 
     fn first_local(&self, rank: u64) -> u64 {
-        self.communication(rank).0
+        self.communication_padding(rank).0
     }
 
     fn owned_before(&self, rank: u64, position: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! Cyclic and block-cyclic: blocks dealt out in turn.
+//! Cyclic and block-cyclic axis map: blocks are assigned round-robin.
 //!
 //! | with `b = block_size`, `p = grid` | |
 //! |---|---|
@@ -7,46 +7,46 @@
 //! | global index of `l` on rank `r` | `l / b * (b * p) + r * b + l % b` |
 //! | owned by `r` below `n` | `n / (b * p) * b + clamp(n % (b * p) - r * b, 0, b)` |
 //!
-//! Through a region `start + step * v` the owned positions repeat every
-//! `b * p / gcd(b * p, step)`, in no simple pattern; how many of them lie below a position is a
-//! sum of floors, which Euclid's algorithm gives in logarithmic time. So nothing is tabulated.
+//! In a region `start + step * v` the owned positions repeat every `b * p / gcd(b * p, step)`, in
+//! no simple pattern. Their number below a position is a sum of floors, computed in logarithmic
+//! time by Euclid's algorithm, so no table is needed.
 
 use std::ops::Range;
 
-use super::{Run, Structured};
+use super::{OwnedRun, StructuredMap};
 use crate::region::Region;
 
-/// The cyclic axis map, seen through a region.
+/// A cyclic axis map, restricted to a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Cyclic {
+pub(crate) struct CyclicMap {
     size: u64,
     grid: u64,
     pub block_size: u64,
     region: Region,
-    /// 0.9 can say so; it means nothing here but that it must be written again.
+    /// Only version 0.9 allows it here; kept so that it can be written back.
     pub periodic: bool,
 }
 
-impl Cyclic {
+impl CyclicMap {
     pub fn new(size: u64, grid: u64, block_size: u64) -> Self {
         Self { size, grid, block_size, region: Region::all(size), periodic: false }
     }
 
-    /// Is it an axis itself, not a part of one?
+    /// Returns whether this is a complete axis rather than a view.
     pub fn is_axis(&self) -> bool {
         self.region.is_all(self.size)
     }
 
-    /// What is left of the axis in a region of it; an axis again where a cyclic one can say it.
+    /// Returns the map of a region; a complete cyclic axis again if that is equivalent.
     pub fn view(&self, region: Region) -> Self {
         let region = self.region.then(region);
         let axis = |block_size| Self::new(region.len(), self.grid, block_size);
         if self.grid == 1 || region.is_empty() {
             return axis(self.block_size);
         }
-        // From the start of a turn on, steps that divide the block deal out smaller blocks,
-        // and whole turns more or less in a step change nothing.
+        // From the start of a cycle, a step that divides the block size gives smaller blocks, and
+        // whole cycles added to the step change nothing.
         let turn = i128::from(self.block_size) * i128::from(self.grid);
         let step = i128::from(region.step()).rem_euclid(turn);
         let starts_turn = i128::from(region.start()) % turn == 0;
@@ -56,19 +56,19 @@ impl Cyclic {
         Self { region, periodic: false, ..self.clone() }
     }
 
-    /// The block size, but not longer than the axis: keeps products small.
-    fn block(&self) -> u64 {
+    /// Returns the block size, limited to the axis length to keep products small.
+    fn clamped_block_size(&self) -> u64 {
         self.block_size.min(self.size.max(1))
     }
 
-    /// Indices dealt out in one turn, at most about twice the size.
-    fn turn(&self) -> u128 {
-        let dealt_ranks = self.grid.min(self.size.div_ceil(self.block()).max(1));
-        u128::from(dealt_ranks) * u128::from(self.block())
+    /// Returns the number of indices in one cycle, at most about twice the size.
+    fn cycle(&self) -> u128 {
+        let dealt_ranks = self.grid.min(self.size.div_ceil(self.clamped_block_size()).max(1));
+        u128::from(dealt_ranks) * u128::from(self.clamped_block_size())
     }
 
     fn owned_below(&self, rank: u64, global: u64) -> u64 {
-        let (block, turn) = (u128::from(self.block()), self.turn());
+        let (block, turn) = (u128::from(self.clamped_block_size()), self.cycle());
         let first = u128::from(rank) * block;
         if first >= turn {
             return 0;
@@ -77,9 +77,9 @@ impl Cyclic {
         (turns * block + rest.saturating_sub(first).min(block)) as u64
     }
 
-    /// How many of the first `position` positions of the view lie in a block of `rank`.
+    /// Counts the positions below `position` in the view that `rank` owns.
     fn owned_in_view(&self, rank: u64, position: u64) -> u64 {
-        let (block, turn) = (u128::from(self.block()), self.turn());
+        let (block, turn) = (u128::from(self.clamped_block_size()), self.cycle());
         let first = u128::from(rank) * block;
         if first >= turn {
             return 0;
@@ -94,7 +94,7 @@ impl Cyclic {
     }
 }
 
-/// The sum of `(a * i + b) / m` over `0 <= i < n`, modulo 2^128.
+/// Returns the sum of `(a * i + b) / m` over `0 <= i < n`, modulo 2^128.
 fn floor_sum(mut n: u128, mut m: u128, mut a: u128, mut b: u128) -> u128 {
     let mut sum = 0u128;
     loop {
@@ -117,7 +117,7 @@ fn floor_sum(mut n: u128, mut m: u128, mut a: u128, mut b: u128) -> u128 {
     }
 }
 
-impl Structured for Cyclic {
+impl StructuredMap for CyclicMap {
     fn size(&self) -> u64 {
         self.region.len()
     }
@@ -127,7 +127,7 @@ impl Structured for Cyclic {
     }
 
     fn period(&self) -> Option<u128> {
-        let turn = self.turn();
+        let turn = self.cycle();
         let step = u128::from(self.region.step().unsigned_abs());
         Some(turn / gcd(turn, step))
     }
@@ -136,13 +136,13 @@ impl Structured for Cyclic {
         None
     }
 
-    fn run_at(&self, position: u64) -> Run {
+    fn run_at(&self, position: u64) -> OwnedRun {
         let global = self.region.at(position);
-        let (block, step) = (self.block(), self.region.step());
+        let (block, step) = (self.clamped_block_size(), self.region.step());
         let (rank, inside) = ((global / block) % self.grid, global % block);
         let room = if step > 0 { block - 1 - inside } else { inside };
         let stop = (position + room / step.unsigned_abs() + 1).min(self.size());
-        Run { rank, local: self.owned_before(rank, position), stop }
+        OwnedRun { rank, local: self.owned_before(rank, position), stop }
     }
 
     fn owned_before(&self, rank: u64, position: u64) -> u64 {
@@ -154,10 +154,10 @@ impl Structured for Cyclic {
 
     fn nth_owned(&self, rank: u64, count: u64) -> u64 {
         if self.is_axis() {
-            let (block, turn) = (self.block(), self.turn() as u64);
+            let (block, turn) = (self.clamped_block_size(), self.cycle() as u64);
             return count / block * turn + rank * block + count % block;
         }
-        // The first position below which more than `count` are owned, less one.
+        // Bisection: the first position below which more than `count` are owned, minus one.
         let (mut low, mut high) = (count, self.size() - 1);
         while low < high {
             let middle = low + (high - low) / 2;

@@ -1,30 +1,30 @@
-//! An axis map: how the global indices of one axis are shared among the ranks of the grid.
+//! Axis maps: how the global indices of one axis are distributed over the ranks.
 //!
-//! One file for each kind, with the formulas at its head. A part of an axis (a slice of the
-//! array) is the same map seen through a region, so that slicing moves nothing and makes no
-//! table. What must hold for every kind is written once, in `tests/axis_maps.rs`.
+//! One file per kind, with its index formulas at the head. A slice of an axis is the same map
+//! restricted to a region, so slicing moves no data and tabulates nothing. The properties of every
+//! kind are tested by one suite, `tests/suite/axis_maps.rs`.
 
 mod block;
-mod bounds;
+mod block_bounds;
 mod cyclic;
-mod describe;
-mod part;
-mod place;
+mod dim_data;
+mod grid_placement;
+mod slicing;
 mod structured;
 mod unstructured;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-pub(crate) use block::Block;
-pub(crate) use bounds::{Bounds, Edges};
-pub(crate) use cyclic::{Cyclic, gcd};
-pub(crate) use place::Place;
-use structured::runs_of;
-pub(crate) use structured::{Run, Structured};
-pub(crate) use unstructured::Unstructured;
+pub(crate) use block::BlockMap;
+pub(crate) use block_bounds::{BlockBounds, EdgePadding};
+pub(crate) use cyclic::{CyclicMap, gcd};
+pub(crate) use grid_placement::GridPlacement;
+use structured::owned_ranges;
+pub(crate) use structured::{OwnedRun, StructuredMap};
+pub(crate) use unstructured::UnstructuredMap;
 
-/// How one axis is shared among the ranks of its grid axis.
+/// The distribution of one axis over the ranks of its grid axis.
 ///
 /// ```
 /// use dappled_protocol::AxisMap;
@@ -36,75 +36,78 @@ pub(crate) use unstructured::Unstructured;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AxisMap {
-    pub(crate) kind: Kind,
-    pub(crate) place: Place,
+    pub(crate) kind: AxisKind,
+    pub(crate) placement: GridPlacement,
 }
 
 /// The kinds of axis maps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) enum Kind {
-    Block(Block),
-    Cyclic(Cyclic),
-    Unstructured(Unstructured),
+pub(crate) enum AxisKind {
+    Block(BlockMap),
+    Cyclic(CyclicMap),
+    Unstructured(UnstructuredMap),
 }
 
 impl AxisMap {
-    /// Equal ranges of `ceil(size / grid)`, the last ones shorter or empty.
+    /// Creates a block map: ranges of `ceil(size / grid)`, the last ones shorter or empty.
     pub fn block(size: u64, grid: u64) -> Self {
-        Kind::Block(Block::new(Bounds::Regular { size, grid: grid.max(1) }, Edges::Uniform(0)))
-            .into()
+        AxisKind::Block(BlockMap::new(
+            BlockBounds::Regular { size, grid: grid.max(1) },
+            EdgePadding::Uniform(0),
+        ))
+        .into()
     }
 
-    /// Single indices dealt out in turn.
+    /// Creates a cyclic map with blocks of one index.
     pub fn cyclic(size: u64, grid: u64) -> Self {
         Self::block_cyclic(size, grid, 1)
     }
 
-    /// Blocks of indices dealt out in turn.
+    /// Creates a block-cyclic map.
     pub fn block_cyclic(size: u64, grid: u64, block_size: u64) -> Self {
-        Kind::Cyclic(Cyclic::new(size, grid.max(1), block_size.max(1))).into()
+        AxisKind::Cyclic(CyclicMap::new(size, grid.max(1), block_size.max(1))).into()
     }
 
-    /// One list of labels a rank.
+    /// Creates an unstructured map from one list of labels per rank.
     pub fn unstructured(size: u64, lists: Vec<Vec<i64>>, one_to_one: bool) -> Self {
         let lists = lists.into_iter().map(Arc::from).collect();
-        Kind::Unstructured(Unstructured::new(size, lists, one_to_one)).into()
+        AxisKind::Unstructured(UnstructuredMap::new(size, lists, one_to_one)).into()
     }
 
-    /// All of the axis on a grid of 1.
+    /// Creates the map of an axis on a grid of 1.
     pub fn whole(size: u64) -> Self {
-        Kind::Block(Block::whole(size)).into()
+        AxisKind::Block(BlockMap::undistributed(size)).into()
     }
 
-    /// The number of global indices.
+    /// Returns the number of global indices.
     pub fn size(&self) -> u64 {
         match &self.kind {
-            Kind::Unstructured(map) => map.size(),
+            AxisKind::Unstructured(map) => map.size(),
             _ => self.structured().map_or(0, |map| map.size()),
         }
     }
 
-    /// The number of ranks of the grid's axis.
+    /// Returns the number of ranks of the grid axis.
     pub fn grid(&self) -> u64 {
-        self.place.grid()
+        self.placement.grid()
     }
 
-    /// Who owns a global index, and where it lies in the owner's piece, padding included.
-    /// Where several ranks have a label, the lowest.
+    /// Returns the owner of a global index and its local index, padding included. If several ranks
+    /// have the label, the lowest rank.
     pub fn owner(&self, global: i64) -> Option<(u64, u64)> {
         self.owners(global).next()
     }
 
-    /// All who own a global index: several where the labels of an unstructured axis repeat.
+    /// Returns all owners of a global index; several if labels of an unstructured axis repeat.
     pub fn owners(&self, global: i64) -> impl Iterator<Item = (u64, u64)> {
-        self.owners_in_map(global).map(|(rank, local)| (self.place.outer(rank), local))
+        self.owners_in_map(global).map(|(rank, local)| (self.placement.to_grid_rank(rank), local))
     }
 
-    /// The owners by their ranks in the map, wherever those stand.
+    /// Returns the owners by their ranks in the map rather than on the grid axis.
     pub(crate) fn owners_in_map(&self, global: i64) -> impl Iterator<Item = (u64, u64)> {
         let listed = match &self.kind {
-            Kind::Unstructured(map) => map.places(global),
+            AxisKind::Unstructured(map) => map.entries(global),
             _ => &[],
         };
         let run = self.structured().and_then(|map| {
@@ -115,40 +118,42 @@ impl AxisMap {
         listed.chain(run.map(|run| (run.rank, run.local)))
     }
 
-    /// Which global index lies at a place of a rank's piece, padding included.
+    /// Returns the global index of a local index of a rank, padding included.
     pub fn global(&self, rank: u64, local: u64) -> Option<i64> {
         let rank = self.map_rank(rank)?;
         match &self.kind {
-            Kind::Block(map) => map.global(rank, local),
-            Kind::Cyclic(map) => {
+            AxisKind::Block(map) => map.global(rank, local),
+            AxisKind::Cyclic(map) => {
                 let owned = map.owned_before(rank, map.size());
                 (local < owned).then(|| map.nth_owned(rank, local) as i64)
             }
-            Kind::Unstructured(map) => map.labels(rank).get(usize::try_from(local).ok()?).copied(),
+            AxisKind::Unstructured(map) => {
+                map.labels(rank).get(usize::try_from(local).ok()?).copied()
+            }
         }
     }
 
-    /// How many indices a rank owns.
+    /// Returns the number of indices that a rank owns.
     pub fn owned(&self, rank: u64) -> u64 {
         match (self.map_rank(rank), &self.kind) {
             (None, _) => 0,
-            (Some(rank), Kind::Unstructured(map)) => map.count(rank),
+            (Some(rank), AxisKind::Unstructured(map)) => map.count(rank),
             (Some(rank), _) => {
                 self.structured().map_or(0, |map| map.owned_before(rank, map.size()))
             }
         }
     }
 
-    /// How many cells a rank's piece has, padding included.
+    /// Returns the number of cells of a rank's piece, padding included.
     pub fn extent(&self, rank: u64) -> u64 {
         let (left, right) = match (self.map_rank(rank), &self.kind) {
-            (Some(rank), Kind::Block(map)) => map.communication(rank),
+            (Some(rank), AxisKind::Block(map)) => map.communication_padding(rank),
             _ => (0, 0),
         };
         left + self.owned(rank) + right
     }
 
-    /// The global indices that a rank owns as ranges, in the order of its piece.
+    /// Returns the global indices that a rank owns as ranges, in local order.
     ///
     /// ```
     /// use dappled_protocol::AxisMap;
@@ -158,49 +163,49 @@ impl AxisMap {
     pub fn owned_ranges(&self, rank: u64) -> Box<dyn Iterator<Item = RangeInclusive<i64>> + '_> {
         match (self.map_rank(rank), &self.kind) {
             (None, _) => Box::new(std::iter::empty()),
-            (Some(rank), Kind::Unstructured(map)) => {
+            (Some(rank), AxisKind::Unstructured(map)) => {
                 let labels = map.labels(rank);
                 Box::new((0..labels.len()).map(move |local| labels[local]..=labels[local]))
             }
-            (Some(rank), Kind::Block(map)) => Box::new(runs_of(map, rank)),
-            (Some(rank), Kind::Cyclic(map)) => Box::new(runs_of(map, rank)),
+            (Some(rank), AxisKind::Block(map)) => Box::new(owned_ranges(map, rank)),
+            (Some(rank), AxisKind::Cyclic(map)) => Box::new(owned_ranges(map, rank)),
         }
     }
 
-    /// Are the indices exactly 0 to size - 1, each at one place? False only for unstructured
-    /// axes with other labels.
+    /// Returns whether the indices are exactly 0 to size - 1, each once. False only for
+    /// unstructured axes with other labels.
     pub fn labels_are_indices(&self) -> bool {
         match &self.kind {
-            Kind::Unstructured(map) => map.is_exact(),
+            AxisKind::Unstructured(map) => map.labels_are_indices(),
             _ => true,
         }
     }
 
-    /// The rank of the map that stands at a rank of the grid's axis.
+    /// Returns the rank of the map at a rank of the grid axis, if any.
     pub(crate) fn map_rank(&self, rank: u64) -> Option<u64> {
         let grid = match &self.kind {
-            Kind::Unstructured(map) => map.grid(),
+            AxisKind::Unstructured(map) => map.grid(),
             _ => self.structured().map_or(0, |map| map.grid()),
         };
-        self.place.inner(rank, grid)
+        self.placement.to_map_rank(rank, grid)
     }
 
-    pub(crate) fn structured(&self) -> Option<&dyn Structured> {
+    pub(crate) fn structured(&self) -> Option<&dyn StructuredMap> {
         match &self.kind {
-            Kind::Block(map) => Some(map),
-            Kind::Cyclic(map) => Some(map),
-            Kind::Unstructured(_) => None,
+            AxisKind::Block(map) => Some(map),
+            AxisKind::Cyclic(map) => Some(map),
+            AxisKind::Unstructured(_) => None,
         }
     }
 }
 
-impl From<Kind> for AxisMap {
-    fn from(kind: Kind) -> Self {
+impl From<AxisKind> for AxisMap {
+    fn from(kind: AxisKind) -> Self {
         let grid = match &kind {
-            Kind::Block(map) => map.grid(),
-            Kind::Cyclic(map) => map.grid(),
-            Kind::Unstructured(map) => map.grid(),
+            AxisKind::Block(map) => map.grid(),
+            AxisKind::Cyclic(map) => map.grid(),
+            AxisKind::Unstructured(map) => map.grid(),
         };
-        AxisMap { kind, place: Place::same(grid) }
+        AxisMap { kind, placement: GridPlacement::identity(grid) }
     }
 }

@@ -1,48 +1,48 @@
-//! What block and cyclic maps have in common.
+//! The common interface of block and cyclic maps.
 
 use std::ops::{Range, RangeInclusive};
 
-/// Positions from one on that lie side by side in the piece of one rank.
+/// Consecutive positions that are contiguous in the piece of one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    /// Who owns them.
+pub(crate) struct OwnedRun {
+    /// The owner.
     pub rank: u64,
-    /// Where the first lies in the owner's piece, padding included.
+    /// The local index of the first position, padding included.
     pub local: u64,
-    /// The first position after them.
+    /// The first position after the run.
     pub stop: u64,
 }
 
-/// What block and cyclic maps have in common: owners follow from arithmetic, and each rank
-/// holds its positions in ascending order.
-pub(crate) trait Structured {
+/// The common interface of block and cyclic maps: ownership is computed, and each rank holds its
+/// positions in ascending order.
+pub(crate) trait StructuredMap {
     fn size(&self) -> u64;
     fn grid(&self) -> u64;
-    /// After how many positions the owners repeat; None where each rank has one range.
+    /// Returns the period of the owners in positions; None if each rank has one range.
     fn period(&self) -> Option<u128>;
-    /// The range of a rank, where each has one.
+    /// Returns the range of a rank, if each has one.
     fn range(&self, rank: u64) -> Option<Range<u64>>;
-    /// The run that begins at a position.
-    fn run_at(&self, position: u64) -> Run;
-    /// How many positions below this one a rank owns.
+    /// Returns the run that starts at a position.
+    fn run_at(&self, position: u64) -> OwnedRun;
+    /// Counts the positions below `position` that a rank owns.
     fn owned_before(&self, rank: u64, position: u64) -> u64;
-    /// The position a rank owns `count` others before; it must exist.
+    /// Returns the position of a rank's owned element number `count`, which must exist.
     fn nth_owned(&self, rank: u64, count: u64) -> u64;
 
-    /// Where the first owned cell lies in a rank's piece: behind its left padding.
+    /// Returns the local index of the first owned cell, which follows the left padding.
     fn first_local(&self, _rank: u64) -> u64 {
         0
     }
 
-    /// The first position from this one on that the rank owns.
+    /// Returns the first position from `position` on that the rank owns.
     fn next_owned(&self, rank: u64, position: u64) -> Option<u64> {
         let before = self.owned_before(rank, position);
         (before < self.owned_before(rank, self.size())).then(|| self.nth_owned(rank, before))
     }
 }
 
-/// The ranges that a rank owns.
-pub(super) fn runs_of<M: Structured>(
+/// Returns the ranges that a rank owns.
+pub(super) fn owned_ranges<M: StructuredMap>(
     map: &M,
     rank: u64,
 ) -> impl Iterator<Item = RangeInclusive<i64>> {

@@ -1,29 +1,28 @@
-//! Where an element is in the rank's buffer, and which element is at a place of it.
+//! Conversion between global and local indices of one rank's dimension.
 
 use super::{Dim, DimKind};
 
 impl Dim {
-    /// The place in this rank's buffer, padding included, of the element with this global
-    /// index; the owned one where there are copies. On an unstructured dimension the index
-    /// is a label; elsewhere one that is negative or too large is nowhere.
+    /// Returns the local index of a global index, padding included; the owned cell if there are
+    /// copies. On an unstructured dimension the index is a label; elsewhere None if it is out of
+    /// bounds.
     pub fn local_index(&self, global: i64) -> Option<u64> {
         match &self.kind {
-            DimKind::Block { .. } => self.block_place(global),
-            DimKind::Cyclic { block_size } => self.cyclic_place(global, *block_size),
+            DimKind::Block { .. } => self.block_local_index(global),
+            DimKind::Cyclic { block_size } => self.cyclic_local_index(global, *block_size),
             DimKind::Unstructured { indices, .. } => {
-                indices.iter().position(|index| *index == global).map(|place| place as u64)
+                indices.iter().position(|index| *index == global).map(|local| local as u64)
             }
         }
     }
 
-    /// The global index of the element at this place of the rank's buffer, padding
-    /// included, or None where there is none.
+    /// Returns the global index of a local index, padding included; None if out of bounds.
     pub fn global_index(&self, local: u64) -> Option<i64> {
         if local >= self.extent() {
             return None;
         }
         match &self.kind {
-            DimKind::Block { .. } => self.block_index(local),
+            DimKind::Block { .. } => self.block_global_index(local),
             DimKind::Cyclic { block_size } => {
                 let block = local / block_size * self.grid_size + self.grid_rank;
                 i64::try_from(block * block_size + local % block_size).ok()
@@ -32,28 +31,28 @@ impl Dim {
         }
     }
 
-    /// The index is tried as it is, so that the owned cell is found first, and then, for
-    /// padding that wraps, one period before and after.
-    fn block_place(&self, global: i64) -> Option<u64> {
+    /// Tries the index itself, so that the owned cell comes first, then one period before and after
+    /// for padding that wraps.
+    fn block_local_index(&self, global: i64) -> Option<u64> {
         let (global, size) = (i128::from(global), i128::from(self.size));
-        let place = |at: i128| {
-            let place = u64::try_from(at - self.first_cell()).ok()?;
-            (self.global_index(place).map(i128::from) == Some(global)).then_some(place)
+        let local = |index: i128| {
+            let local = u64::try_from(index - self.first_cell()).ok()?;
+            (self.global_index(local).map(i128::from) == Some(global)).then_some(local)
         };
-        [global, global - size, global + size].into_iter().find_map(place)
+        [global, global - size, global + size].into_iter().find_map(local)
     }
 
-    fn block_index(&self, local: u64) -> Option<i64> {
-        let (at, size) = (self.first_cell() + i128::from(local), i128::from(self.size));
-        let (first, last) = self.ends();
-        // Only at the array's ends is there padding that lies outside of it: it wraps. On
-        // an inner edge such padding would be a fault (C05), and copies nothing.
-        let outside = (at < 0 && first) || (at >= size && last);
-        let at = if outside { at.checked_rem_euclid(size)? } else { at };
-        i64::try_from(at).ok().filter(|at| (0..size).contains(&i128::from(*at)))
+    fn block_global_index(&self, local: u64) -> Option<i64> {
+        let (index, size) = (self.first_cell() + i128::from(local), i128::from(self.size));
+        let (first, last) = self.is_first_and_last();
+        // Padding outside the array wraps; this occurs only at the ends. At an inner edge it
+        // violates C05 and copies nothing.
+        let outside = (index < 0 && first) || (index >= size && last);
+        let index = if outside { index.checked_rem_euclid(size)? } else { index };
+        i64::try_from(index).ok().filter(|index| (0..size).contains(&i128::from(*index)))
     }
 
-    /// The index that the first cell of the buffer has, or would have before the array.
+    /// Returns the global index of the first cell; negative for padding before the array.
     fn first_cell(&self) -> i128 {
         match &self.kind {
             DimKind::Block { owned, .. } => {
@@ -63,10 +62,10 @@ impl Dim {
         }
     }
 
-    fn cyclic_place(&self, global: i64, block_size: u64) -> Option<u64> {
+    fn cyclic_local_index(&self, global: i64, block_size: u64) -> Option<u64> {
         let global = u64::try_from(global).ok().filter(|global| *global < self.size)?;
         let block = global / block_size;
-        let here = block % self.grid_size == self.grid_rank;
-        here.then(|| block / self.grid_size * block_size + global % block_size)
+        let is_owned = block % self.grid_size == self.grid_rank;
+        is_owned.then(|| block / self.grid_size * block_size + global % block_size)
     }
 }

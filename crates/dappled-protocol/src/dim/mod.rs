@@ -1,7 +1,7 @@
-//! One rank's dimension: what a dimension dictionary says, once its rules were tried.
+//! One rank's dimension: the content of a dimension dictionary, validated.
 //!
-//! Both meanings of the protocol (0.9 and 0.10) are read into one form, which says what the
-//! rank *owns*, and what padding lies around it:
+//! Both meanings of the protocol (0.9 and 0.10) are read into one form, which states the owned
+//! range and the padding around it:
 //!
 //! ```text
 //! 0.10   start ............................ stop     both paddings inside
@@ -9,8 +9,8 @@
 //!        | left padding | owned ......... | right padding |
 //! ```
 //!
-//! The left padding of the first rank and the right padding of the last are *boundary*
-//! padding, owned like any other cell, unless the dimension `wraps`.
+//! The left padding of the first rank and the right padding of the last are *boundary* padding,
+//! owned like any other cell, unless the dimension `wraps`.
 
 mod index;
 mod read;
@@ -22,54 +22,54 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One rank's dimension, free of the version it was written in.
+/// One rank's dimension, independent of the protocol version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Dim {
-    /// The number of elements of the whole array along this axis.
+    /// The number of elements of the global array along this axis.
     pub size: u64,
-    /// The number of ranks along this axis.
+    /// The number of ranks along this axis (`proc_grid_size`).
     pub grid_size: u64,
-    /// This rank's place among them.
+    /// The rank's coordinate along this axis (`proc_grid_rank`).
     pub grid_rank: u64,
-    /// Is the dimension periodic? (On cyclic and unstructured ones only 0.9 can say so.)
+    /// Whether the dimension is periodic. Only 0.9 allows this for cyclic and unstructured ones.
     pub periodic: bool,
-    /// Which indices the rank holds.
+    /// The indices that the rank holds.
     pub kind: DimKind,
 }
 
-/// Which global indices of a dimension one rank holds.
+/// The global indices of a dimension that one rank holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DimKind {
-    /// One range.
+    /// One contiguous range.
     Block {
         /// The global indices that the rank owns, boundary padding included.
         owned: Range<u64>,
         /// The widths of the padding at both ends, boundary or communication.
         padding: (u64, u64),
-        /// 0.9's periodic padding: also the outer edges are communication padding,
-        /// which lies outside the array and is filled from the other end.
+        /// Periodic padding of version 0.9: the outer edges are communication padding too, outside
+        /// the array and filled from the other end.
         wraps: bool,
-        /// Was it written as `'n'`, undistributed? (A block on a grid of 1 all the same.)
+        /// Whether the `dist_type` was `'n'`; equivalent to a block on a grid of 1.
         undistributed: bool,
     },
-    /// Blocks dealt out in turn.
+    /// Blocks assigned round-robin.
     Cyclic {
-        /// The indices in one block.
+        /// The number of indices in one block.
         block_size: u64,
     },
     /// A list of labels.
     Unstructured {
         /// The labels, in the order of the buffer.
         indices: Arc<[i64]>,
-        /// Is every label on one rank only?
+        /// Whether every label is on one rank only.
         one_to_one: bool,
     },
 }
 
 impl Dim {
-    /// How many elements of the whole array this rank owns along the axis.
+    /// Returns the number of elements that this rank owns along the axis.
     ///
     /// ```
     /// use dappled_protocol::{Dim, DimKind};
@@ -80,34 +80,34 @@ impl Dim {
     pub fn owned(&self) -> u64 {
         match &self.kind {
             DimKind::Block { owned, .. } => owned.end.saturating_sub(owned.start),
-            DimKind::Cyclic { block_size } => self.dealt(*block_size),
+            DimKind::Cyclic { block_size } => self.cyclic_owned(*block_size),
             DimKind::Unstructured { indices, .. } => indices.len() as u64,
         }
     }
 
-    /// How many cells the rank's buffer has along the axis, padding included.
+    /// Returns the number of cells of the rank's buffer along the axis, padding included.
     pub fn extent(&self) -> u64 {
         self.left_padding() + self.owned() + self.right_padding()
     }
 
-    /// How many cells before the owned ones are copies of what others own.
-    /// Boundary padding is not: it is owned.
+    /// Returns the width of the left communication padding. Boundary padding is owned and does not
+    /// count.
     pub fn left_padding(&self) -> u64 {
-        self.communication().0
+        self.communication_padding().0
     }
 
-    /// How many cells after the owned ones are copies of what others own.
+    /// Returns the width of the right communication padding.
     pub fn right_padding(&self) -> u64 {
-        self.communication().1
+        self.communication_padding().1
     }
 
-    /// Of the padding, what is communication padding.
-    pub(crate) fn communication(&self) -> (u64, u64) {
+    /// Returns the communication part of the padding.
+    pub(crate) fn communication_padding(&self) -> (u64, u64) {
         let wraps = matches!(self.kind, DimKind::Block { wraps: true, .. });
-        communication(self.padding(), self.ends(), wraps)
+        communication_padding(self.padding(), self.is_first_and_last(), wraps)
     }
 
-    /// The padding at both ends, of either sort.
+    /// Returns the padding at both ends, of either kind.
     pub(crate) fn padding(&self) -> (u64, u64) {
         match self.kind {
             DimKind::Block { padding, .. } => padding,
@@ -115,15 +115,15 @@ impl Dim {
         }
     }
 
-    /// Is the rank the first of its axis, and is it the last?
-    pub(crate) fn ends(&self) -> (bool, bool) {
+    /// Returns whether the rank is the first, and whether it is the last, of its axis.
+    pub(crate) fn is_first_and_last(&self) -> (bool, bool) {
         (self.grid_rank == 0, self.grid_size.checked_sub(1) == Some(self.grid_rank))
     }
 
-    /// How many indices are dealt to this rank in blocks of this size. All whole rounds give
-    /// it a block each; of the round that is left, the first `extra` ranks get a whole
-    /// block, and the next one the part that remains.
-    fn dealt(&self, block_size: u64) -> u64 {
+    /// Returns the number of indices of a cyclic dimension that this rank owns. Every full cycle
+    /// gives it one block; of the last, partial cycle the first `extra` ranks get a full block and
+    /// the next one the remainder.
+    fn cyclic_owned(&self, block_size: u64) -> u64 {
         let (blocks, part) = (self.size / block_size, self.size % block_size);
         let (rounds, extra) = (blocks / self.grid_size, blocks % self.grid_size);
         let last = match self.grid_rank.cmp(&extra) {
@@ -135,9 +135,9 @@ impl Dim {
     }
 }
 
-/// Of the padding of a block, what is communication padding: that of an inner edge, and
-/// also that of the array's ends where it wraps.
-pub(crate) fn communication<W: Default>(
+/// Returns the communication part of the padding of a block: that of inner edges, and that of the
+/// outer edges if it wraps.
+pub(crate) fn communication_padding<W: Default>(
     padding: (W, W),
     ends: (bool, bool),
     wraps: bool,

@@ -1,15 +1,14 @@
-//! From a dimension dictionary to a [`Dim`].
+//! Reading of dimension dictionaries.
 
 use super::Dim;
 use crate::error::ProtocolError;
-use crate::rules::{self, Draft};
+use crate::rules::{self, DimDraft};
 use crate::value::Value;
 use crate::version::Meaning;
 
 impl Dim {
-    /// Reads a dimension dictionary of a version with this meaning, by the rules L05 to L18.
-    /// The extent is the buffer's along this axis; where it is not known, what would compare
-    /// it is not tried.
+    /// Reads a dimension dictionary by the rules L05 to L18, in the given meaning. `extent` is that
+    /// of the buffer along this axis; if it is unknown, rules that compare it are skipped.
     ///
     /// ```
     /// use dappled_protocol::{Dim, Meaning, Value};
@@ -21,8 +20,8 @@ impl Dim {
         extent: Option<u64>,
         meaning: Meaning,
     ) -> Result<Dim, ProtocolError> {
-        let mut draft = Draft::new(rules::dimension_dict(value)?, extent, meaning);
-        rules::try_dimension(&mut draft)?;
+        let mut draft = DimDraft::new(rules::dimension_dict(value)?, extent, meaning);
+        rules::check_dimension(&mut draft)?;
         Ok(draft.finish())
     }
 }

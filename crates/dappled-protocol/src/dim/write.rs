@@ -1,4 +1,4 @@
-//! From a [`Dim`] to the entries of a dimension dictionary.
+//! Writing of dimension dictionaries.
 
 use super::{Dim, DimKind};
 use crate::error::ProtocolError;
@@ -10,9 +10,9 @@ use crate::version::Meaning;
 pub type Entries = Vec<(&'static str, Value)>;
 
 impl Dim {
-    /// The entries of the dimension dictionary: the required keys, and those optional ones
-    /// that are not at their default. `padded` says that some rank of the dimension has
-    /// padding: then 0.9 wants the key on all. What the version can't say is an error.
+    /// Returns the entries of the dimension dictionary: required keys, and optional keys that
+    /// differ from their default. `padded` says that some rank of the dimension has padding, in
+    /// which case 0.9 requires the key on all. Fails if the version cannot express the dimension.
     ///
     /// ```
     /// use dappled_protocol::{Dim, DimKind, Meaning, Value};
@@ -22,11 +22,11 @@ impl Dim {
     /// assert!(written.contains(&("start", Value::Int(2))));
     /// ```
     pub fn write(&self, meaning: Meaning, padded: bool) -> Result<Entries, ProtocolError> {
-        self.sayable(meaning)?;
-        let mut entries = self.common(meaning);
+        self.check_expressible(meaning)?;
+        let mut entries = self.common_entries(meaning);
         match &self.kind {
-            DimKind::Block { .. } => entries.extend(self.block(meaning, padded)?),
-            DimKind::Cyclic { block_size } => entries.extend(self.cyclic(*block_size)),
+            DimKind::Block { .. } => entries.extend(self.block_entries(meaning, padded)?),
+            DimKind::Cyclic { block_size } => entries.extend(self.cyclic_entries(*block_size)),
             DimKind::Unstructured { indices, one_to_one } => {
                 entries.push(("indices", Value::Labels(indices.clone())));
                 entries.extend(one_to_one.then_some(("one_to_one", Value::Bool(true))));
@@ -36,18 +36,18 @@ impl Dim {
         Ok(entries)
     }
 
-    /// `start` and `stop` of a block, as a version with this meaning says them.
+    /// Returns `start` and `stop` of a block in the given meaning.
     pub(crate) fn bounds(&self, meaning: Meaning) -> Option<(i128, i128)> {
         let DimKind::Block { owned, .. } = &self.kind else { return None };
         let (left, right) = match meaning {
-            Meaning::Current => self.communication(),
+            Meaning::Current => self.communication_padding(),
             Meaning::V09 => (0, 0),
         };
         let (left, right) = (i128::from(left), i128::from(right));
         Some((i128::from(owned.start) - left, i128::from(owned.end) + right))
     }
 
-    fn common(&self, meaning: Meaning) -> Entries {
+    fn common_entries(&self, meaning: Meaning) -> Entries {
         let mut entries =
             vec![("dist_type", self.dist_type(meaning).into()), ("size", self.size.into())];
         if self.dist_type(meaning) != "n" {
@@ -57,7 +57,7 @@ impl Dim {
         entries
     }
 
-    /// The `dist_type`, as a version with this meaning says it.
+    /// Returns the `dist_type` in the given meaning.
     pub(crate) fn dist_type(&self, meaning: Meaning) -> &'static str {
         match self.kind {
             DimKind::Block { undistributed: true, .. } if meaning == Meaning::V09 => "n",
@@ -67,10 +67,10 @@ impl Dim {
         }
     }
 
-    fn block(&self, meaning: Meaning, padded: bool) -> Result<Entries, ProtocolError> {
+    fn block_entries(&self, meaning: Meaning, padded: bool) -> Result<Entries, ProtocolError> {
         let mut entries = Entries::new();
         if self.dist_type(meaning) != "n" {
-            entries.extend(self.inside(meaning)?);
+            entries.extend(self.start_and_stop(meaning)?);
         }
         let (left, right) = self.padding();
         if (left, right) != (0, 0) || (padded && meaning == Meaning::V09) {
@@ -79,8 +79,8 @@ impl Dim {
         Ok(entries)
     }
 
-    /// `start` and `stop`, if the padding that they include lies in the array.
-    fn inside(&self, meaning: Meaning) -> Result<Entries, ProtocolError> {
+    /// Returns `start` and `stop`, or an error if the padding they include is outside the array.
+    fn start_and_stop(&self, meaning: Meaning) -> Result<Entries, ProtocolError> {
         let Some((start, stop)) = self.bounds(meaning) else { return Ok(Entries::new()) };
         let wrong = |key, value, expected: String| {
             Err(ProtocolError::new(&rules::L09, expected).with_key(key).with_value(value))
@@ -98,16 +98,16 @@ impl Dim {
         Ok(vec![("start", Value::Int(start)), ("stop", Value::Int(stop))])
     }
 
-    fn cyclic(&self, block_size: u64) -> Entries {
+    fn cyclic_entries(&self, block_size: u64) -> Entries {
         let start = i128::from(self.grid_rank) * i128::from(block_size);
         let mut entries = vec![("start", Value::Int(start))];
         entries.extend((block_size != 1).then(|| ("block_size", block_size.into())));
         entries
     }
 
-    /// The meanings of `periodic` differ, so that not all of it can be said in all versions.
-    fn sayable(&self, meaning: Meaning) -> Result<(), ProtocolError> {
-        let (first, last) = self.ends();
+    /// Checks that the version can express the dimension; the meanings of `periodic` differ.
+    fn check_expressible(&self, meaning: Meaning) -> Result<(), ProtocolError> {
+        let (first, last) = self.is_first_and_last();
         let (left, right) = self.padding();
         let outer = (if first { left } else { 0 }, if last { right } else { 0 });
         let expected = match (&self.kind, meaning) {

@@ -1,29 +1,29 @@
-//! A distribution: a grid of ranks, and one axis map for each axis of the array.
+//! Distributions: a process grid, and one axis map for each axis of the array.
 
-mod equal;
-mod folded;
-mod grid;
-mod read;
-mod respec;
-mod sliced;
+mod derived;
+mod equality;
+mod from_exports;
+mod process_grid;
+mod slicing;
 mod spec;
-mod spec_axis;
-mod spec_block;
-mod trailing;
+mod spec_checks;
+mod spec_padding;
+mod to_spec;
+mod trailing_axis;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 pub use spec::{AxisSpec, Padding, Spec};
 
-use crate::axis::{AxisMap, Kind};
+use crate::axis::{AxisKind, AxisMap};
 use crate::dim::{Dim, DimKind, Entries};
 use crate::error::ProtocolError;
 use crate::exchange::LabelsError;
 use crate::rules;
 use crate::version::Meaning;
 
-/// How an array is shared among ranks.
+/// The distribution of an array over ranks.
 ///
 /// ```
 /// use dappled_protocol::Distribution;
@@ -38,33 +38,33 @@ pub struct Distribution {
     axes: Arc<[AxisMap]>,
     nprocs: u64,
     held: Held,
-    odd_edges: Arc<[OddEdge]>,
+    padding_exceptions: Arc<[PaddingException]>,
 }
 
-/// Which ranks hold an array.
+/// The ranks that hold an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Held {
-    /// Each rank of the grid its piece.
+    /// Each rank of the grid holds its piece.
     Grid,
-    /// Every rank the whole array (a 0-d array always, unless it is a view).
+    /// Every rank holds the whole array: replicated. Always so for a 0-d array that is not a view.
     All,
-    /// One rank alone: a 0-d view.
+    /// A single rank holds the value: a 0-d view.
     One(u64),
 }
 
-/// Boundary padding that is not that of the other pieces at the same place of the grid's axis
-/// (rule C03 allows it; each piece keeps its own).
+/// Boundary padding that differs from the other pieces at the same grid coordinate, which rule C03
+/// allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-struct OddEdge {
+struct PaddingException {
     rank: u64,
     axis: usize,
     padding: (u64, u64),
 }
 
 impl Distribution {
-    /// Starts to describe a distribution of an array of this shape; by default blocks on one rank.
+    /// Starts the specification of a distribution; by default blocks on one rank.
     pub fn spec(shape: &[u64]) -> Spec {
         Spec::new(shape)
     }
@@ -74,25 +74,25 @@ impl Distribution {
             true => Held::All,
             false => Held::Grid,
         };
-        Self { axes: axes.into(), nprocs, held, odd_edges: Arc::default() }
+        Self { axes: axes.into(), nprocs, held, padding_exceptions: Arc::default() }
     }
 
-    /// The axis maps.
+    /// Returns the axis maps.
     pub fn axes(&self) -> &[AxisMap] {
         &self.axes
     }
 
-    /// The number of ranks.
+    /// Returns the number of ranks.
     pub fn nprocs(&self) -> u64 {
         self.nprocs
     }
 
-    /// Which ranks hold the array.
+    /// Returns which ranks hold the array.
     pub fn held(&self) -> Held {
         self.held
     }
 
-    /// Has a rank a piece, if perhaps an empty one?
+    /// Returns whether a rank has a piece, possibly an empty one.
     pub fn holds(&self, rank: u64) -> bool {
         match self.held {
             Held::Grid | Held::All => rank < self.nprocs,
@@ -100,22 +100,22 @@ impl Distribution {
         }
     }
 
-    /// The shape of the whole array.
+    /// Returns the global shape.
     pub fn shape(&self) -> Vec<u64> {
         self.axes.iter().map(AxisMap::size).collect()
     }
 
-    /// The shape of the grid.
+    /// Returns the shape of the process grid.
     pub fn grid_shape(&self) -> Vec<u64> {
         self.axes.iter().map(AxisMap::grid).collect()
     }
 
-    /// The kinds of the axes: `b`, `c`, `u`, `n`.
+    /// Returns the `dist_type` of each axis: `b`, `c`, `u`, `n`.
     pub fn dist(&self) -> String {
         self.axes.iter().map(AxisMap::dist_type).collect()
     }
 
-    /// Where a rank stands on the grid; the last axis changes fastest.
+    /// Returns the grid coordinates of a rank; the last axis varies fastest.
     pub fn coords(&self, rank: u64) -> Vec<u64> {
         let mut rest = if self.held == Held::Grid { rank } else { 0 };
         let mut coords = vec![0; self.axes.len()];
@@ -125,7 +125,7 @@ impl Distribution {
         coords
     }
 
-    /// The rank at these coordinates, which must be on the grid.
+    /// Returns the rank at grid coordinates, which must be in bounds.
     pub fn rank(&self, coords: &[u64]) -> u64 {
         match self.held {
             Held::One(holder) => holder,
@@ -135,12 +135,12 @@ impl Distribution {
         }
     }
 
-    /// The shape of a rank's piece, padding included.
+    /// Returns the shape of a rank's piece, padding included.
     pub fn local_shape(&self, rank: u64) -> Vec<u64> {
         self.coords(rank).iter().zip(&*self.axes).map(|(&at, axis)| axis.extent(at)).collect()
     }
 
-    /// The cells of a rank's piece that it owns, one range an axis.
+    /// Returns the cells of a rank's piece that it owns, one range per axis.
     pub fn owned_cells(&self, rank: u64) -> Vec<Range<u64>> {
         let owned = |(&at, axis): (&u64, &AxisMap)| {
             let first = match (axis.structured(), axis.map_rank(at)) {
@@ -152,45 +152,45 @@ impl Distribution {
         self.coords(rank).iter().zip(&*self.axes).map(owned).collect()
     }
 
-    /// The rank that owns an element (the lowest of several), and where it lies in its piece,
-    /// padding included. None where there is no such element.
+    /// Returns the owner of an element, the lowest of several, and its local index, padding
+    /// included. None if the index is out of bounds.
     pub fn owner(&self, index: &[i64]) -> Option<(u64, Vec<u64>)> {
-        let found = self.axes.iter().zip(index).map(|(axis, &at)| axis.owner(at));
-        let found: Vec<(u64, u64)> = found.collect::<Option<_>>()?;
-        let (coords, local): (Vec<u64>, Vec<u64>) = found.into_iter().unzip();
+        let owners = self.axes.iter().zip(index).map(|(axis, &at)| axis.owner(at));
+        let owners: Vec<(u64, u64)> = owners.collect::<Option<_>>()?;
+        let (coords, local): (Vec<u64>, Vec<u64>) = owners.into_iter().unzip();
         Some((self.rank(&coords), local))
     }
 
-    /// All ranks that own an element, with its place in each piece.
+    /// Returns all owners of an element, with its local index on each.
     pub fn owners(&self, index: &[i64]) -> Box<dyn ExactSizeIterator<Item = (u64, Vec<u64>)>> {
         if self.held == Held::All {
             let ranks = if self.owner(index).is_some() { self.nprocs } else { 0 };
             let local: Vec<u64> = index.iter().map(|&at| at as u64).collect();
             return Box::new((0..ranks as usize).map(move |rank| (rank as u64, local.clone())));
         }
-        let mut found = vec![(Vec::new(), Vec::new())];
+        let mut owners = vec![(Vec::new(), Vec::new())];
         for (axis, &at) in self.axes.iter().zip(index) {
-            let more = |(coords, local): (Vec<u64>, Vec<u64>)| {
-                axis.owners(at).map(move |(rank, place)| {
-                    ([&coords[..], &[rank]].concat(), [&local[..], &[place]].concat())
+            let extend = |(coords, local): (Vec<u64>, Vec<u64>)| {
+                axis.owners(at).map(move |(rank, index)| {
+                    ([&coords[..], &[rank]].concat(), [&local[..], &[index]].concat())
                 })
             };
-            found = found.into_iter().flat_map(more).collect();
+            owners = owners.into_iter().flat_map(extend).collect();
         }
-        let found: Vec<_> =
-            found.into_iter().map(|(coords, local)| (self.rank(&coords), local)).collect();
-        Box::new(found.into_iter())
+        let owners: Vec<_> =
+            owners.into_iter().map(|(coords, local)| (self.rank(&coords), local)).collect();
+        Box::new(owners.into_iter())
     }
 
-    /// The element that lies at a place of a rank's piece, padding included.
+    /// Returns the global index of a local index of a rank, padding included.
     pub fn global(&self, rank: u64, local: &[u64]) -> Option<Vec<i64>> {
         let coords = self.coords(rank);
-        let places = self.axes.iter().zip(&coords).zip(local);
-        places.map(|((axis, &at), &local)| axis.global(at, local)).collect()
+        let indices = self.axes.iter().zip(&coords).zip(local);
+        indices.map(|((axis, &at), &local)| axis.global(at, local)).collect()
     }
 
-    /// What the protocol says of a rank's piece: one dimension an axis. An array that every
-    /// rank holds whole has no description (rule C02).
+    /// Returns the dimension data of a rank's piece, one dimension per axis. A replicated array has
+    /// none (rule C02).
     pub fn dim_data(&self, rank: u64) -> Result<Vec<Dim>, ProtocolError> {
         if self.held == Held::All && !self.axes.is_empty() && self.nprocs > 1 {
             let expected = "a grid of as many ranks as there are processes: an array that every \
@@ -201,18 +201,19 @@ impl Distribution {
         let coords = self.coords(rank);
         let dim = |(axis, map): (usize, &AxisMap)| {
             let mut dim = map.dim(coords[axis]).map_err(|error| error.with_dimension(axis))?;
-            if let (DimKind::Block { padding, .. }, Some(odd)) =
-                (&mut dim.kind, self.odd_edge(rank, axis))
+            if let (DimKind::Block { padding, .. }, Some(exception)) =
+                (&mut dim.kind, self.padding_exception(rank, axis))
             {
-                *padding = odd;
+                *padding = exception;
             }
             Ok(dim)
         };
         self.axes.iter().enumerate().map(dim).collect()
     }
 
-    /// The same as dictionaries, written in a version with this meaning. What that version can't
-    /// say is the same error on every rank: the outer ones, whose matter it is, are asked too.
+    /// Returns the dimension dictionaries of a rank's piece in the given meaning. Checks the outer
+    /// ranks too, so that every rank gets the same error if the version cannot express the
+    /// distribution.
     pub fn dim_dicts(&self, rank: u64, meaning: Meaning) -> Result<Vec<Entries>, ProtocolError> {
         let write = |axis: usize, dim: Dim| -> Result<Entries, ProtocolError> {
             let map = &self.axes[axis];
@@ -226,12 +227,13 @@ impl Distribution {
             .collect()
     }
 
-    /// Has any piece padding along this axis?
+    /// Returns whether any piece has padding along this axis.
     pub fn is_padded(&self, axis: usize) -> bool {
-        self.axes[axis].is_padded() || self.odd_edges.iter().any(|odd| odd.axis == axis)
+        self.axes[axis].is_padded()
+            || self.padding_exceptions.iter().any(|exception| exception.axis == axis)
     }
 
-    /// An unstructured axis with labels that are not indices is an error.
+    /// Fails if an unstructured axis has labels that are not indices.
     pub fn check_labels(&self) -> Result<(), LabelsError> {
         match self.axes.iter().position(|axis| !axis.labels_are_indices()) {
             Some(axis) => Err(LabelsError { axis, last: self.axes[axis].size() as i64 - 1 }),
@@ -239,22 +241,25 @@ impl Distribution {
         }
     }
 
-    pub(crate) fn has_odd_edges(&self) -> bool {
-        !self.odd_edges.is_empty()
+    pub(crate) fn has_padding_exceptions(&self) -> bool {
+        !self.padding_exceptions.is_empty()
     }
 
-    fn odd_edge(&self, rank: u64, axis: usize) -> Option<(u64, u64)> {
-        let odd = self.odd_edges.iter().find(|odd| (odd.rank, odd.axis) == (rank, axis));
-        odd.map(|odd| odd.padding)
+    fn padding_exception(&self, rank: u64, axis: usize) -> Option<(u64, u64)> {
+        let exception = self
+            .padding_exceptions
+            .iter()
+            .find(|exception| (exception.rank, exception.axis) == (rank, axis));
+        exception.map(|exception| exception.padding)
     }
 
-    /// The widths of the padding of a piece along an axis.
+    /// Returns the padding widths of a piece along an axis.
     pub(crate) fn padding(&self, rank: u64, axis: usize) -> (u64, u64) {
         let map = &self.axes[axis];
         let regular = || match (&map.kind, map.map_rank(self.coords(rank)[axis])) {
-            (Kind::Block(block), Some(at)) => block.padding(at),
+            (AxisKind::Block(block), Some(at)) => block.padding(at),
             _ => (0, 0),
         };
-        self.odd_edge(rank, axis).unwrap_or_else(regular)
+        self.padding_exception(rank, axis).unwrap_or_else(regular)
     }
 }

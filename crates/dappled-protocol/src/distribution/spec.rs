@@ -1,11 +1,11 @@
-//! Describing a distribution by its axes: what is wanted, checked and made.
+//! Specification of a distribution, axis by axis.
 
-use super::{Distribution, Held, grid};
+use super::{Distribution, Held, process_grid};
 use crate::axis::AxisMap;
 use crate::error::ProtocolError;
 use crate::rules;
 
-/// What is wanted of a distribution. Made by [`Distribution::spec`].
+/// The specification of a distribution. Created by [`Distribution::spec`].
 ///
 /// ```
 /// use dappled_protocol::Distribution;
@@ -15,47 +15,47 @@ use crate::rules;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
-    /// What is wanted of each axis.
+    /// The specification of each axis.
     pub axes: Vec<AxisSpec>,
-    /// The number of ranks; None is the product of the grid.
+    /// The number of ranks; None means the product of the grid.
     pub nprocs: Option<u64>,
 }
 
-/// What is wanted of one axis.
+/// The specification of one axis.
 #[derive(Clone, Debug, Default)]
 pub struct AxisSpec {
     /// The number of global indices.
     pub size: u64,
-    /// `b`, `c`, `u` or `n`; None is `b`.
+    /// The `dist_type`: `b`, `c`, `u` or `n`; None means `b`.
     pub kind: Option<char>,
-    /// The ranks of the grid's axis; None is to be chosen.
+    /// The number of ranks along the axis; None means chosen automatically.
     pub grid: Option<u64>,
-    /// Cyclic: the indices of a block; None is 1.
+    /// Cyclic: the block size; None means 1.
     pub block_size: Option<u64>,
-    /// Block: `grid + 1` bounds from 0 to the size; None are regular ones.
+    /// Block: `grid + 1` bounds from 0 to the size; None means regular bounds.
     pub bounds: Option<Vec<u64>>,
     /// Unstructured: the labels of each rank.
     pub indices: Option<Vec<Vec<i64>>>,
     /// Block: the padding.
     pub padding: Option<Padding>,
-    /// Block: is boundary padding filled from the other end?
+    /// Block: whether boundary padding is filled from the other end.
     pub periodic: bool,
-    /// Unstructured: is every label on one rank only?
+    /// Unstructured: whether every label is on one rank only.
     pub one_to_one: bool,
 }
 
-/// The widths of the padding at the `grid + 1` edges of the ranks along an axis. Towards and on
-/// a rank that owns nothing it is 0, whatever is asked for.
+/// The padding widths at the `grid + 1` edges of the ranks along an axis. Next to a rank that owns
+/// nothing the width is always 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// The same at every edge, both boundaries included.
+    /// The same width at every edge, including both boundaries.
     Uniform(u64),
-    /// One width an edge.
+    /// One width per edge.
     Edges(Vec<u64>),
 }
 
-/// An index, and so a size, must fit in 63 bits.
-pub(super) const LARGEST: u64 = i64::MAX as u64;
+/// Maximum size: an index fits into 63 bits.
+pub(super) const MAX_SIZE: u64 = i64::MAX as u64;
 
 impl Spec {
     pub(super) fn new(shape: &[u64]) -> Self {
@@ -63,13 +63,13 @@ impl Spec {
         Self { axes: shape.iter().map(axis).collect(), nprocs: None }
     }
 
-    /// The number of ranks.
+    /// Sets the number of ranks.
     pub fn nprocs(mut self, nprocs: u64) -> Self {
         self.nprocs = Some(nprocs);
         self
     }
 
-    /// One kind for each axis, such as `"bc"`; what is missing is block.
+    /// Sets the `dist_type` of each axis, such as `"bc"`; the remaining axes are block.
     pub fn dist(mut self, kinds: &str) -> Self {
         for (axis, kind) in self.axes.iter_mut().zip(kinds.chars()) {
             axis.kind = Some(kind);
@@ -77,7 +77,7 @@ impl Spec {
         self
     }
 
-    /// The ranks along each axis.
+    /// Sets the number of ranks along each axis.
     pub fn grid_shape(mut self, grid: &[u64]) -> Self {
         for (axis, &ranks) in self.axes.iter_mut().zip(grid) {
             axis.grid = Some(ranks);
@@ -85,7 +85,7 @@ impl Spec {
         self
     }
 
-    /// One block size for all cyclic axes.
+    /// Sets the block size of all cyclic axes.
     pub fn block_size(mut self, block_size: u64) -> Self {
         for axis in self.axes.iter_mut().filter(|axis| axis.kind == Some('c')) {
             axis.block_size = Some(block_size);
@@ -93,7 +93,7 @@ impl Spec {
         self
     }
 
-    /// One width of padding for all edges of all block axes.
+    /// Sets the padding width at all edges of all block axes.
     pub fn padding(mut self, width: u64) -> Self {
         for axis in self.axes.iter_mut().filter(|axis| matches!(axis.kind, None | Some('b' | 'n')))
         {
@@ -102,13 +102,13 @@ impl Spec {
         self
     }
 
-    /// The distribution, or the first rule that it would break.
+    /// Builds the distribution, or returns the first rule that it violates.
     pub fn build(&self) -> Result<Distribution, ProtocolError> {
         for (dimension, axis) in self.axes.iter().enumerate() {
             axis.check().map_err(|error| error.with_dimension(dimension))?;
         }
         let is_whole = !self.axes.is_empty() && self.axes.iter().all(|axis| axis.kind == Some('n'));
-        let nprocs = self.count_ranks()?;
+        let nprocs = self.rank_count()?;
         let grid = match is_whole {
             true => vec![1; self.axes.len()],
             false => self.choose_grid(nprocs)?,
@@ -117,16 +117,16 @@ impl Spec {
             axis.build(ranks).map_err(|error| error.with_dimension(dimension))
         };
         let axes = self.axes.iter().zip(grid).enumerate().map(make).collect::<Result<_, _>>()?;
-        let mut made = Distribution::on_grid(axes, nprocs);
+        let mut distribution = Distribution::on_grid(axes, nprocs);
         if is_whole && nprocs > 1 {
-            made.held = Held::All;
+            distribution.held = Held::All;
         }
-        Ok(made)
+        Ok(distribution)
     }
 
-    fn count_ranks(&self) -> Result<u64, ProtocolError> {
+    fn rank_count(&self) -> Result<u64, ProtocolError> {
         match self.nprocs {
-            Some(1..=LARGEST) => Ok(self.nprocs.unwrap_or(1)),
+            Some(1..=MAX_SIZE) => Ok(self.nprocs.unwrap_or(1)),
             Some(nprocs) => Err(ProtocolError::new(&rules::L08, "a number of processes >= 1")
                 .with_key("nprocs")
                 .with_value(nprocs)),
@@ -134,7 +134,7 @@ impl Spec {
                 let ranks = self.axes.iter().filter_map(AxisSpec::ranks);
                 let product =
                     ranks.clone().try_fold(1u64, |product, ranks| product.checked_mul(ranks));
-                product.filter(|&product| product <= LARGEST).ok_or_else(|| {
+                product.filter(|&product| product <= MAX_SIZE).ok_or_else(|| {
                     ProtocolError::new(&rules::C02, "a grid of less than 2^63 processes")
                         .with_key("grid_shape")
                         .with_value(format!("{:?}", ranks.collect::<Vec<_>>()))
@@ -149,7 +149,7 @@ impl Spec {
         }
         let shape: Vec<u64> = self.axes.iter().map(|axis| axis.size).collect();
         let fixed: Vec<Option<u64>> = self.axes.iter().map(AxisSpec::ranks).collect();
-        grid::choose(&shape, &fixed, nprocs).ok_or_else(|| {
+        process_grid::choose_grid(&shape, &fixed, nprocs).ok_or_else(|| {
             let shown: Vec<String> = fixed
                 .iter()
                 .map(|ranks| ranks.map_or("free".into(), |ranks| ranks.to_string()))
@@ -165,7 +165,7 @@ impl Spec {
 }
 
 impl AxisSpec {
-    /// The ranks along the axis, where anything says how many.
+    /// Returns the number of ranks along the axis, if any option determines it.
     pub(super) fn ranks(&self) -> Option<u64> {
         let by_bounds = self.bounds.as_ref().map(|bounds| bounds.len().saturating_sub(1) as u64);
         let by_edges = match &self.padding {
@@ -177,7 +177,7 @@ impl AxisSpec {
         self.grid.or(by_bounds).or(by_lists).or(by_edges).or(undistributed)
     }
 
-    /// The axis map on that many ranks; `check` has passed.
+    /// Builds the axis map on `ranks` ranks. Requires that `check` has passed.
     fn build(&self, ranks: u64) -> Result<AxisMap, ProtocolError> {
         match self.kind {
             Some('c') => Ok(AxisMap::block_cyclic(self.size, ranks, self.block_size.unwrap_or(1))),

@@ -1,56 +1,61 @@
-//! What moves along one axis between one rank of a map and all ranks of another.
+//! Transfers along one axis between one rank of a map and all ranks of another.
 //!
-//! The two maps are cut into segments in which each is either one range or purely periodic.
-//! A segment's pattern repeats after the least common multiple of the periods, so that one
-//! such window is looked at, however long the segment is. Both sides of a pair cut and walk
-//! alike, so that they agree on the order without a word.
+//! The axis is divided into segments in which each map is either one range or periodic. The pattern
+//! of a segment repeats with the least common multiple of the periods, so only one such window is
+//! examined, however long the segment is. Both ranks of a pair divide and walk the axis in the same
+//! way, so they agree on the order without communication.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::axis::{AxisMap, Kind, Structured, gcd};
-use crate::runs::{Runs, Transfer};
+use crate::axis::{AxisKind, AxisMap, StructuredMap, gcd};
+use crate::runs::{CellRuns, Transfer};
 
-/// For each peer along the axis, in ascending order, what moves between it and this rank.
+/// The transfers between a rank and each peer along the axis, peers ascending.
 pub type AxisTransfers = Vec<(u64, Vec<Transfer>)>;
 
-/// What moves between `rank` of the map `own` and the ranks of the map `other`, two maps of one
-/// axis: the factor of which parcels are the product.
-pub fn along_axis(own: &AxisMap, other: &AxisMap, rank: u64) -> AxisTransfers {
+/// Returns the transfers between `rank` of the map `own` and the ranks of the map `other`. Parcels
+/// are the product of these over the axes.
+pub fn axis_transfers(own: &AxisMap, other: &AxisMap, rank: u64) -> AxisTransfers {
     let Some(rank) = own.map_rank(rank) else { return Vec::new() };
-    let found = match (own.structured(), other.structured()) {
-        (Some(own), Some(other)) => Walk { own, other, rank, found: BTreeMap::new() }.all(),
-        _ => listed(own, other, rank),
+    let transfers = match (own.structured(), other.structured()) {
+        (Some(own), Some(other)) => {
+            SegmentWalk { own, other, rank, transfers: BTreeMap::new() }.walk()
+        }
+        _ => listed_transfers(own, other, rank),
     };
-    found.into_iter().map(|(peer, transfers)| (other.place.outer(peer), transfers)).collect()
+    transfers
+        .into_iter()
+        .map(|(peer, transfers)| (other.placement.to_grid_rank(peer), transfers))
+        .collect()
 }
 
 thread_local! {
     static VISITED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many pairs of runs or cells this thread has looked at so far: what planning costs.
-pub fn visited() -> u64 {
+/// Returns how many pairs of runs or cells this thread has examined: the cost of planning.
+pub fn visited_runs() -> u64 {
     VISITED.get()
 }
 
-fn visit() {
+fn count_visit() {
     VISITED.set(VISITED.get() + 1);
 }
 
-/// Peers of the other map (its own ranks) and what moves.
-type Found = BTreeMap<u64, Vec<Transfer>>;
+/// Transfers by peer, where peers are ranks of the other map.
+type PeerTransfers = BTreeMap<u64, Vec<Transfer>>;
 
-struct Walk<'a> {
-    own: &'a dyn Structured,
-    other: &'a dyn Structured,
+struct SegmentWalk<'a> {
+    own: &'a dyn StructuredMap,
+    other: &'a dyn StructuredMap,
     rank: u64,
-    found: Found,
+    transfers: PeerTransfers,
 }
 
-impl Walk<'_> {
-    fn all(mut self) -> Found {
+impl SegmentWalk<'_> {
+    fn walk(mut self) -> PeerTransfers {
         let all = 0..self.own.size();
         let own = self.own.range(self.rank).unwrap_or(all.clone());
         let mut position = own.start;
@@ -60,10 +65,10 @@ impl Walk<'_> {
             position = segment.end;
             self.segment(segment);
         }
-        self.found
+        self.transfers
     }
 
-    /// A segment as many equal windows and a rest.
+    /// Handles a segment as equal windows and a remainder.
     fn segment(&mut self, segment: Range<u64>) {
         let length = u128::from(segment.end - segment.start);
         let window = match (self.own.period(), self.other.period()) {
@@ -79,16 +84,16 @@ impl Walk<'_> {
         self.window(segment.start + windows * window as u64..segment.end, 1, 0);
     }
 
-    /// The runs that start in one window, each repeated in `count` windows.
+    /// Adds the runs that start in one window, each repeated in `count` windows.
     fn window(&mut self, window: Range<u64>, count: u64, width: u64) {
         let mut position = window.start;
         while let Some(next) = self.own.next_owned(self.rank, position).filter(|&p| p < window.end)
         {
-            visit();
+            count_visit();
             let own = self.own.run_at(next);
             let other = self.other.run_at(next);
             position = own.stop.min(other.stop).min(window.end);
-            let runs = |map: &dyn Structured, rank: u64, start: u64| Runs::Periodic {
+            let runs = |map: &dyn StructuredMap, rank: u64, start: u64| CellRuns::Periodic {
                 start,
                 len: position - next,
                 count,
@@ -104,42 +109,45 @@ impl Walk<'_> {
                 own: runs(self.own, self.rank, own.local),
                 other: runs(self.other, other.rank, other.local),
             };
-            add(self.found.entry(other.rank).or_default(), transfer);
+            push_transfer(self.transfers.entry(other.rank).or_default(), transfer);
         }
     }
 }
 
-/// Adds a transfer, to the last one if it goes on where that ended.
-fn add(transfers: &mut Vec<Transfer>, next: Transfer) {
+/// Appends a transfer, or extends the last one if it continues it.
+fn push_transfer(transfers: &mut Vec<Transfer>, next: Transfer) {
     match transfers.last().and_then(|last| last.joined(&next)) {
         Some(joined) => *transfers.last_mut().expect("it was joined to the last") = joined,
         None => transfers.push(next),
     }
 }
 
-/// Where a map has a table, cell by cell; both sides in the order of the global index.
-fn listed(own: &AxisMap, other: &AxisMap, rank: u64) -> Found {
+/// Computes transfers cell by cell for maps with tables, in the order of global indices.
+fn listed_transfers(own: &AxisMap, other: &AxisMap, rank: u64) -> PeerTransfers {
     let mut cells: Vec<(i64, u64)> = match &own.kind {
-        Kind::Unstructured(map) => map.labels(rank).iter().copied().zip(0..).collect(),
+        AxisKind::Unstructured(map) => map.labels(rank).iter().copied().zip(0..).collect(),
         _ => {
-            let ranges = own.owned_ranges(own.place.outer(rank)).flatten();
+            let ranges = own.owned_ranges(own.placement.to_grid_rank(rank)).flatten();
             let first = own.structured().map_or(0, |map| map.first_local(rank));
             ranges.zip(first..).collect()
         }
     };
     cells.sort_unstable();
-    let mut found: BTreeMap<u64, (Vec<u64>, Vec<u64>)> = BTreeMap::new();
+    let mut transfers: BTreeMap<u64, (Vec<u64>, Vec<u64>)> = BTreeMap::new();
     for (global, local) in cells {
-        visit();
-        for (peer, there) in other.owners_in_map(global) {
-            let lists = found.entry(peer).or_default();
+        count_visit();
+        for (peer, remote) in other.owners_in_map(global) {
+            let lists = transfers.entry(peer).or_default();
             lists.0.push(local);
-            lists.1.push(there);
+            lists.1.push(remote);
         }
     }
-    found.into_iter().map(|(peer, (own, other))| (peer, vec![transfer(own, other)])).collect()
+    transfers
+        .into_iter()
+        .map(|(peer, (own, other))| (peer, vec![listed_transfer(own, other)]))
+        .collect()
 }
 
-fn transfer(own: Vec<u64>, other: Vec<u64>) -> Transfer {
-    Transfer { own: Runs::of(own), other: Runs::of(other) }
+fn listed_transfer(own: Vec<u64>, other: Vec<u64>) -> Transfer {
+    Transfer { own: CellRuns::of(own), other: CellRuns::of(other) }
 }

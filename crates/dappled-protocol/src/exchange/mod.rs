@@ -1,31 +1,31 @@
-//! Who sends which cells to whom, from one distribution to another of the same shape.
+//! Exchange sets: the cells each rank sends when an array changes its distribution.
 //!
-//! Computed for *one* rank, from the two distributions alone: every rank knows what every
-//! other will send, and no handshake is needed. What moves is a product over the axes of what
-//! moves along each (see [`axis`]); it is produced peer by peer, box by box, as it is asked for.
+//! Computed for *one* rank from the two distributions alone: every rank knows what the others send,
+//! so no handshake is needed. The exchange is a product over the axes of the transfers along each
+//! (see [`axis`]), generated lazily, peer by peer and box by box.
 
 mod axis;
 mod halo;
 mod parcel;
 
-pub use axis::{along_axis, visited};
+pub use axis::{axis_transfers, visited_runs};
 pub use halo::{halo_receives, halo_sends};
 pub use parcel::Parcel;
 
 use crate::distribution::{Distribution, Held};
 
-/// Why there is no exchange between two distributions.
+/// Why no exchange between two distributions exists.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExchangeError {
-    /// Not two distributions of one array.
+    /// The distributions have different shapes.
     #[error("the shapes differ: {0:?} and {1:?}")]
     Shape(Vec<u64>, Vec<u64>),
-    /// Labels of an unstructured axis that name no element.
+    /// The labels of an unstructured axis are not indices.
     #[error(transparent)]
     Labels(#[from] LabelsError),
 }
 
-/// An unstructured axis whose labels are not its indices.
+/// The labels of an unstructured axis are not its indices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the labels of unstructured axis {axis} are not exactly 0 to {last}, each once: they name no \
@@ -34,16 +34,16 @@ pub enum ExchangeError {
 pub struct LabelsError {
     /// The axis.
     pub axis: usize,
-    /// What the last label should be.
+    /// The largest valid label.
     pub last: i64,
 }
 
-/// What a rank sends or receives, peer by peer in ascending order.
+/// The parcels that a rank sends or receives, peers ascending.
 pub type Parcels = Box<dyn Iterator<Item = Parcel> + Send>;
 
-/// What `rank`, holding its piece of `source`, sends to the ranks of `target`:
-/// [`Transfer::own`](crate::Transfer::own) are cells of its source piece. What it keeps is
-/// included.
+/// Returns the parcels that `rank` sends from its piece of `source` to the ranks of `target`.
+/// [`Transfer::own`](crate::Transfer::own) are cells of its source piece. Includes the cells it
+/// keeps.
 ///
 /// ```
 /// use dappled_protocol::{Distribution, exchange};
@@ -69,7 +69,8 @@ pub fn sends(
             Box::new(
                 served.filter(|&peer| target.holds(peer)).collect::<Vec<_>>().into_iter().flat_map(
                     move |peer| {
-                        product(&target, &source, peer).map(move |parcel| parcel.turned(peer))
+                        product_parcels(&target, &source, peer)
+                            .map(move |parcel| parcel.reversed(peer))
                     },
                 ),
             )
@@ -77,16 +78,17 @@ pub fn sends(
         (_, Held::All) => {
             let peers = target.nprocs();
             Box::new(
-                product(&source, &target, rank)
-                    .flat_map(move |parcel| (0..peers).map(move |peer| parcel.to(peer))),
+                product_parcels(&source, &target, rank)
+                    .flat_map(move |parcel| (0..peers).map(move |peer| parcel.with_peer(peer))),
             )
         }
-        _ => Box::new(product(&source, &target, rank)),
+        _ => Box::new(product_parcels(&source, &target, rank)),
     })
 }
 
-/// What `rank` receives for its piece of `target`: [`Transfer::own`](crate::Transfer::own) are
-/// cells of its target piece. What it keeps is included.
+/// Returns the parcels that `rank` receives for its piece of `target`.
+/// [`Transfer::own`](crate::Transfer::own) are cells of its target piece. Includes the cells it
+/// keeps.
 pub fn receives(
     source: &Distribution,
     target: &Distribution,
@@ -96,10 +98,10 @@ pub fn receives(
     if !target.holds(rank) {
         return Ok(Box::new(std::iter::empty()));
     }
-    let parcels = product(target, source, rank);
+    let parcels = product_parcels(target, source, rank);
     let server = server_of(rank, source.nprocs());
     Ok(match source.held() {
-        Held::All => Box::new(parcels.map(move |parcel| parcel.to(server))),
+        Held::All => Box::new(parcels.map(move |parcel| parcel.with_peer(server))),
         _ => Box::new(parcels),
     })
 }
@@ -112,25 +114,25 @@ fn check(source: &Distribution, target: &Distribution) -> Result<(), ExchangeErr
     Ok(target.check_labels()?)
 }
 
-/// What moves between a rank of `own` and all of `other`.
-fn product(
+/// Returns the parcels between a rank of `own` and all ranks of `other`.
+fn product_parcels(
     own: &Distribution,
     other: &Distribution,
     rank: u64,
 ) -> impl Iterator<Item = Parcel> + use<> {
     let axes = own.axes().iter().zip(other.axes()).zip(own.coords(rank));
-    let axes = axes.map(|((own, other), at)| along_axis(own, other, at)).collect();
+    let axes = axes.map(|((own, other), at)| axis_transfers(own, other, at)).collect();
     let other = other.clone();
     parcel::parcels(axes, None, move |coords| other.rank(coords))
 }
 
-/// Where every rank of the source has everything, a rank serves itself;
-/// rank 0 serves those that the source does not have.
+/// Returns the rank of a replicated source that serves a rank of the target: the rank itself, or
+/// rank 0 for ranks that the source does not have.
 fn server_of(rank: u64, sources: u64) -> u64 {
     if rank < sources { rank } else { 0 }
 }
 
-/// The ranks of the target that a rank of the source serves.
+/// Returns the target ranks that a rank of a replicated source serves.
 fn served_by(rank: u64, sources: u64, targets: u64) -> impl Iterator<Item = u64> {
     let others = if rank == 0 { sources..targets.max(sources) } else { 0..0 };
     (rank..(rank + 1).min(targets)).chain(others)

@@ -1,80 +1,81 @@
-//! What moves between two ranks, as a product over the axes.
+//! Parcels: the cells exchanged between two ranks, as a product over the axes.
 
 use std::sync::Arc;
 
 use super::axis::AxisTransfers;
 use crate::runs::Transfer;
 
-/// What moves between one rank and one peer: a list of boxes, in an order that both know.
+/// The cells exchanged between a rank and one peer: a list of boxes, in an order known to both.
 #[derive(Clone, Debug)]
 pub struct Parcel {
-    /// The other rank; the rank itself for what it keeps.
+    /// The other rank; the rank itself for cells that it keeps.
     pub peer: u64,
     axes: Arc<[AxisTransfers]>,
-    /// Per axis, which entry of `axes` the peer is.
-    chosen: Vec<usize>,
-    /// The cells that stay where they are are no part of a halo; they come first.
+    /// For each axis, the index of the peer in `axes`.
+    entries: Vec<usize>,
+    /// Whether the first box, of cells that do not move, is omitted.
     skips_first: bool,
-    /// Was it made for the peer?
-    turned: bool,
+    /// Whether the parcel was computed for the peer.
+    is_reversed: bool,
 }
 
 impl Parcel {
-    /// The boxes, each with one transfer an axis: what moves is their product, in row-major
-    /// order.
+    /// Iterates over the boxes, each with one transfer per axis. A box is the product of its
+    /// transfers in row-major order.
     pub fn boxes(&self) -> impl Iterator<Item = Vec<Transfer>> + '_ {
         self.numbered_boxes().map(|(_, axes)| axes)
     }
 
-    /// The boxes, each with the places of its transfers among those of its peer along each axis
-    /// (see [`along_axis`](super::along_axis)).
+    /// Iterates over the boxes, each with the positions of its transfers in the lists of its peer
+    /// along each axis.
     pub fn numbered_boxes(&self) -> impl Iterator<Item = (Vec<usize>, Vec<Transfer>)> + '_ {
         let lists: Vec<&[Transfer]> =
-            self.chosen.iter().zip(&*self.axes).map(|(&entry, axis)| &axis[entry].1[..]).collect();
+            self.entries.iter().zip(&*self.axes).map(|(&entry, axis)| &axis[entry].1[..]).collect();
         let lengths = lists.iter().map(|list| list.len()).collect();
-        odometer(lengths).skip(usize::from(self.skips_first)).map(move |digits| {
+        multi_indices(lengths).skip(usize::from(self.skips_first)).map(move |digits| {
             let transfers = digits.iter().zip(&lists).map(|(&digit, list)| list[digit].clone());
-            let axes = match self.turned {
-                true => transfers.map(Transfer::turned).collect(),
+            let axes = match self.is_reversed {
+                true => transfers.map(Transfer::reversed).collect(),
                 false => transfers.collect(),
             };
             (digits, axes)
         })
     }
 
-    /// The number of cells that move.
+    /// Returns the number of cells.
     pub fn cells(&self) -> u64 {
         self.boxes().map(|cells| cells.iter().map(|axis| axis.own.cells()).product::<u64>()).sum()
     }
 
-    /// The same parcel from the other side.
-    pub(super) fn turned(self, peer: u64) -> Self {
-        Self { peer, turned: !self.turned, ..self }
+    /// Returns the parcel as the peer sees it.
+    pub(super) fn reversed(self, peer: u64) -> Self {
+        Self { peer, is_reversed: !self.is_reversed, ..self }
     }
 
-    pub(super) fn to(&self, peer: u64) -> Self {
+    pub(super) fn with_peer(&self, peer: u64) -> Self {
         Self { peer, ..self.clone() }
     }
 }
 
-/// The parcels of a product: `rank_of` names the peer at the coordinates chosen.
-/// `unmoved` says where the box that does not move is the first, if there is one.
+/// Yields the parcels of a product; `rank_of` returns the peer at given coordinates. `unmoved` is
+/// the peer whose first box consists of cells that do not move, if any.
 pub(super) fn parcels(
     axes: Vec<AxisTransfers>,
     unmoved: Option<u64>,
     rank_of: impl Fn(&[u64]) -> u64,
 ) -> impl Iterator<Item = Parcel> {
     let axes: Arc<[AxisTransfers]> = axes.into();
-    odometer(axes.iter().map(Vec::len).collect()).map(move |chosen| {
+    multi_indices(axes.iter().map(Vec::len).collect()).map(move |chosen| {
         let coords: Vec<u64> = chosen.iter().zip(&*axes).map(|(&at, axis)| axis[at].0).collect();
         let peer = rank_of(&coords);
         let skips_first = unmoved == Some(peer);
-        Parcel { peer, axes: axes.clone(), chosen, skips_first, turned: false }
+        Parcel { peer, axes: axes.clone(), entries: chosen, skips_first, is_reversed: false }
     })
 }
 
-/// All digits below `lengths`, the last changing fastest; one empty list where there are none.
-fn odometer(lengths: Vec<usize>) -> impl Iterator<Item = Vec<usize>> {
+/// Iterates over all multi-indices below `lengths`, the last varying fastest. Without axes there is
+/// one empty multi-index.
+fn multi_indices(lengths: Vec<usize>) -> impl Iterator<Item = Vec<usize>> {
     let total: usize = lengths.iter().product();
     (0..total).map(move |mut count| {
         let mut digits = vec![0; lengths.len()];

@@ -1,4 +1,4 @@
-//! Formats that mean the same, and such that do not.
+//! Formats with equal and with different meanings.
 
 use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
-//! L01 to L04: the export of one process as a whole.
+//! L01 to L04: the export of one rank as a whole.
 
-use super::{Check, Rule, Verdict};
+use super::{Rule, RuleCheck, RuleResult};
 use crate::error::ProtocolError;
 use crate::value::{Buffer, Dict, Value};
 use crate::version::{Meaning, READABLE, Version};
@@ -9,33 +9,33 @@ use crate::version::{Meaning, READABLE, Version};
 pub static L01: Rule = Rule {
     id: "L01",
     text: "the export is a dict with exactly the keys `__version__`, `buffer`, `dim_data`",
-    check: Check::Export(l01),
+    check: RuleCheck::Export(l01),
 };
 
 /// The version.
 pub static L02: Rule = Rule {
     id: "L02",
     text: "`__version__` is a string `major.minor.patch` that we read",
-    check: Check::Export(l02),
+    check: RuleCheck::Export(l02),
 };
 
 /// The buffer.
 pub static L03: Rule =
-    Rule { id: "L03", text: "`buffer` supports PEP 3118", check: Check::Export(l03) };
+    Rule { id: "L03", text: "`buffer` supports PEP 3118", check: RuleCheck::Export(l03) };
 
 /// The dimension dictionaries.
 pub static L04: Rule = Rule {
     id: "L04",
     text: "`dim_data` is a tuple (list tolerated) of dicts, as many as the buffer has \
            dimensions; empty for a 0-d buffer",
-    check: Check::Export(l04),
+    check: RuleCheck::Export(l04),
 };
 
-const KEYS: [&str; 3] = ["__version__", "buffer", "dim_data"];
+const EXPORT_KEYS: [&str; 3] = ["__version__", "buffer", "dim_data"];
 
-/// What was read so far of an export.
+/// The part of an export that has been read.
 pub(crate) struct ExportDraft<'a> {
-    found: &'a Value,
+    value: &'a Value,
     pub(crate) version: Version,
     pub(crate) meaning: Meaning,
     pub(crate) buffer: Option<&'a Buffer>,
@@ -43,56 +43,58 @@ pub(crate) struct ExportDraft<'a> {
 }
 
 impl<'a> ExportDraft<'a> {
-    /// An export of which nothing was read yet.
-    pub(crate) fn new(found: &'a Value) -> Self {
+    /// Creates a draft of an export that has not been read.
+    pub(crate) fn new(value: &'a Value) -> Self {
         let (version, meaning) = (Version::CURRENT, Meaning::Current);
-        ExportDraft { found, version, meaning, buffer: None, dicts: Vec::new() }
+        ExportDraft { value, version, meaning, buffer: None, dicts: Vec::new() }
     }
 
     fn dict(&self) -> Result<&'a Dict, ProtocolError> {
-        match self.found {
+        match self.value {
             Value::Dict(dict) => Ok(dict),
             other => {
-                let expected = format!("a dict with exactly the keys {}", KEYS.join(", "));
+                let expected = format!("a dict with exactly the keys {}", EXPORT_KEYS.join(", "));
                 Err(ProtocolError::new(&L01, expected).with_value(other))
             }
         }
     }
 
     fn get(&self, key: &'static str) -> Result<&'a Value, ProtocolError> {
-        let expected = || format!("exactly the keys {}", KEYS.join(", "));
-        let found = self.dict()?.entries.get(key);
-        found.ok_or_else(|| ProtocolError::new(&L01, expected()).with_key(key))
+        let expected = || format!("exactly the keys {}", EXPORT_KEYS.join(", "));
+        let value = self.dict()?.entries.get(key);
+        value.ok_or_else(|| ProtocolError::new(&L01, expected()).with_key(key))
     }
 }
 
-fn l01(export: &mut ExportDraft<'_>) -> Verdict {
+fn l01(export: &mut ExportDraft<'_>) -> RuleResult {
     let dict = export.dict()?;
-    KEYS.into_iter().try_for_each(|key| export.get(key).map(drop))?;
-    let error = ProtocolError::new(&L01, format!("exactly the keys {}", KEYS.join(", ")));
-    if let Some((key, value)) = dict.entries.iter().find(|(key, _)| !KEYS.contains(&key.as_str())) {
+    EXPORT_KEYS.into_iter().try_for_each(|key| export.get(key).map(drop))?;
+    let error = ProtocolError::new(&L01, format!("exactly the keys {}", EXPORT_KEYS.join(", ")));
+    if let Some((key, value)) =
+        dict.entries.iter().find(|(key, _)| !EXPORT_KEYS.contains(&key.as_str()))
+    {
         return Err(error.with_key(key).with_value(value));
     }
-    match dict.strange_keys.first() {
+    match dict.non_text_keys.first() {
         Some(key) => Err(error.with_value(format_args!("the key {key}"))),
         None => Ok(()),
     }
 }
 
-fn l02(export: &mut ExportDraft<'_>) -> Verdict {
-    let found = export.get("__version__")?;
-    let version = match found {
+fn l02(export: &mut ExportDraft<'_>) -> RuleResult {
+    let value = export.get("__version__")?;
+    let version = match value {
         Value::Text(text) => text.parse::<Version>().ok(),
         _ => None,
     };
     let readable = version.and_then(|version| Some((version, version.meaning()?)));
     let expected = || format!("a string major.minor.patch, one of {READABLE}");
-    let error = || ProtocolError::new(&L02, expected()).with_key("__version__").with_value(found);
+    let error = || ProtocolError::new(&L02, expected()).with_key("__version__").with_value(value);
     (export.version, export.meaning) = readable.ok_or_else(error)?;
     Ok(())
 }
 
-fn l03(export: &mut ExportDraft<'_>) -> Verdict {
+fn l03(export: &mut ExportDraft<'_>) -> RuleResult {
     let Value::Buffer(buffer) = export.get("buffer")? else {
         let error = ProtocolError::new(&L03, "an object that supports PEP 3118");
         return Err(error.with_key("buffer").with_value(export.get("buffer")?));
@@ -101,13 +103,13 @@ fn l03(export: &mut ExportDraft<'_>) -> Verdict {
     Ok(())
 }
 
-fn l04(export: &mut ExportDraft<'_>) -> Verdict {
+fn l04(export: &mut ExportDraft<'_>) -> RuleResult {
     let ndim = export.buffer.map(|buffer| buffer.shape.len());
     export.dicts = dimension_dicts(export.get("dim_data")?, ndim)?;
     Ok(())
 }
 
-/// The dictionaries of `dim_data`, by L04. Without a buffer there may be any number of them.
+/// Returns the dictionaries of `dim_data`, by L04. Without a buffer any number is allowed.
 pub(crate) fn dimension_dicts(
     dim_data: &Value,
     ndim: Option<usize>,
@@ -117,14 +119,14 @@ pub(crate) fn dimension_dicts(
         return Err(wrong("a tuple of dicts".to_owned()).with_value(dim_data));
     };
     if let Some(ndim) = ndim.filter(|ndim| *ndim != items.len()) {
-        let found = format!("a tuple of {}", items.len());
-        return Err(wrong(format!("{ndim}, one for each dimension")).with_value(found));
+        let tuple = format!("a tuple of {}", items.len());
+        return Err(wrong(format!("{ndim}, one for each dimension")).with_value(tuple));
     }
     let dict = |(dimension, item)| dimension_dict(item).map_err(|e| e.with_dimension(dimension));
     items.iter().enumerate().map(dict).collect()
 }
 
-/// One dictionary of `dim_data`, by L04.
+/// Returns one dictionary of `dim_data`, by L04.
 pub(crate) fn dimension_dict(value: &Value) -> Result<&Dict, ProtocolError> {
     match value {
         Value::Dict(dict) => Ok(dict),

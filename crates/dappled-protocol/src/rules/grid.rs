@@ -1,9 +1,9 @@
-//! C02, C06 and C07: all processes together are the grid, and hold the array.
+//! C02, C06 and C07: the process grid, and ownership of all elements.
 
 use std::collections::HashMap;
 
-use super::along::Along;
-use super::{Check, Rule, Verdict};
+use super::dimension_exports::DimensionExports;
+use super::{Rule, RuleCheck, RuleResult};
 use crate::dim::{Dim, DimKind};
 use crate::error::ProtocolError;
 use crate::export::Export;
@@ -13,29 +13,29 @@ pub static C02: Rule = Rule {
     id: "C02",
     text: "the product of the `proc_grid_size`s is the number of processes; the process at grid \
            coordinates (i, j, …) is the one whose rank is their row-major index",
-    check: Check::Exports(c02),
+    check: RuleCheck::Exports(c02),
 };
 
-/// All that is structured is owned.
+/// Every element of a structured dimension is owned.
 pub static C06: Rule = Rule {
     id: "C06",
     text: "the owned counts of a structured dimension sum to `size`",
-    check: Check::Along(c06),
+    check: RuleCheck::DimensionExports(c06),
 };
 
-/// All that is one-to-one is owned once.
+/// Every label of a one-to-one dimension is owned once.
 pub static C07: Rule = Rule {
     id: "C07",
     text: "unstructured with `one_to_one` True: no global index on two processes, and the \
            counts sum to `size`",
-    check: Check::Along(c07),
+    check: RuleCheck::DimensionExports(c07),
 };
 
-fn c02(exports: &[Export]) -> Verdict {
+fn c02(exports: &[Export]) -> RuleResult {
     let Some(first) = exports.first() else {
         return Err(ProtocolError::new(&C02, "at least one process"));
     };
-    // A 0-d array has no grid: each process holds the value.
+    // A 0-d array has no grid: every rank holds the value.
     if first.dims.is_empty() {
         return Ok(());
     }
@@ -48,11 +48,11 @@ fn c02(exports: &[Export]) -> Verdict {
             .with_key("proc_grid_size")
             .with_value(format_args!("{sizes:?}")));
     }
-    (0..).zip(exports).try_for_each(|(rank, export)| coordinates(rank, export, &sizes))
+    (0..).zip(exports).try_for_each(|(rank, export)| check_coordinates(rank, export, &sizes))
 }
 
-/// Are the grid ranks of a process the row-major coordinates of its rank?
-fn coordinates(rank: u64, export: &Export, sizes: &[u64]) -> Verdict {
+/// Checks that the grid ranks are the row-major coordinates of the rank.
+fn check_coordinates(rank: u64, export: &Export, sizes: &[u64]) -> RuleResult {
     let mut stride: u64 = sizes.iter().product();
     for (dimension, (dim, size)) in export.dims.iter().zip(sizes).enumerate() {
         stride /= size;
@@ -67,32 +67,38 @@ fn coordinates(rank: u64, export: &Export, sizes: &[u64]) -> Verdict {
     Ok(())
 }
 
-fn c06(along: &Along<'_>) -> Verdict {
-    sums_to_size(&C06, along, |dim| !matches!(dim.kind, DimKind::Unstructured { .. }))
+fn c06(exports: &DimensionExports<'_>) -> RuleResult {
+    check_owned_sum(&C06, exports, |dim| !matches!(dim.kind, DimKind::Unstructured { .. }))
 }
 
-fn c07(along: &Along<'_>) -> Verdict {
+fn c07(exports: &DimensionExports<'_>) -> RuleResult {
     let mut owners = HashMap::new();
-    for place in along.line() {
-        let DimKind::Unstructured { indices, one_to_one: true } = &place.dim.kind else { continue };
+    for rank_dim in exports.grid_line() {
+        let DimKind::Unstructured { indices, one_to_one: true } = &rank_dim.dim.kind else {
+            continue;
+        };
         for index in indices.iter() {
-            if let Some(other) = owners.insert(*index, place.rank) {
+            if let Some(other) = owners.insert(*index, rank_dim.rank) {
                 let expected = format!("each on one process, but rank {other} has {index} too");
-                let error = ProtocolError::new(&C07, expected).with_rank(place.rank);
+                let error = ProtocolError::new(&C07, expected).with_rank(rank_dim.rank);
                 return Err(error.with_key("indices").with_value(index));
             }
         }
     }
-    sums_to_size(&C07, along, |dim| {
+    check_owned_sum(&C07, exports, |dim| {
         matches!(dim.kind, DimKind::Unstructured { one_to_one: true, .. })
     })
 }
 
-/// Do the grid ranks own as many elements together as there are?
-fn sums_to_size(rule: &'static Rule, along: &Along<'_>, concerns: fn(&Dim) -> bool) -> Verdict {
-    let line = along.line();
-    let Some(first) = line.first().filter(|place| concerns(place.dim)) else { return Ok(()) };
-    let sum: u128 = line.iter().map(|place| u128::from(place.dim.owned())).sum();
+/// Checks that the grid ranks together own `size` elements.
+fn check_owned_sum(
+    rule: &'static Rule,
+    exports: &DimensionExports<'_>,
+    concerns: fn(&Dim) -> bool,
+) -> RuleResult {
+    let line = exports.grid_line();
+    let Some(first) = line.first().filter(|rank_dim| concerns(rank_dim.dim)) else { return Ok(()) };
+    let sum: u128 = line.iter().map(|rank_dim| u128::from(rank_dim.dim.owned())).sum();
     if sum == u128::from(first.dim.size) {
         return Ok(());
     }

@@ -1,13 +1,13 @@
-//! Distributions of every kind, for all test files.
-#![allow(dead_code)]
+//! Strategies for distributions of every kind, shared by all tests.
+#![allow(dead_code)] // the tests of `dappled` use some of it too
 
-use dappled_protocol::slice::{Item, Key};
+use dappled_protocol::slice::{KeyItem, SliceKey};
 use dappled_protocol::{AxisMap, AxisSpec, Distribution, Padding, Region, Spec};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 
-/// Specifications of one axis of a size over a number of ranks, of every kind.
+/// Specifications of one axis of every kind.
 pub fn axis_spec(size: u64, grid: u64) -> BoxedStrategy<AxisSpec> {
     let base = AxisSpec { size, grid: Some(grid), ..AxisSpec::default() };
     let of = |kind: char| AxisSpec { kind: Some(kind), ..base.clone() };
@@ -34,7 +34,7 @@ pub fn axis_spec(size: u64, grid: u64) -> BoxedStrategy<AxisSpec> {
     .boxed()
 }
 
-/// With padding of that width, or of the next narrower one that is allowed.
+/// Sets the widest allowed padding up to `width`.
 fn uniform(spec: AxisSpec, width: u64) -> AxisSpec {
     let padded = AxisSpec { padding: Some(Padding::Uniform(width)), ..spec.clone() };
     match (Spec { axes: vec![padded.clone()], nprocs: None }).build() {
@@ -50,7 +50,7 @@ fn cut(labels: &[i64], mut cuts: Vec<usize>) -> Vec<Vec<i64>> {
     starts.into_iter().zip(ends).map(|(start, end)| labels[start..end].to_vec()).collect()
 }
 
-/// Widths that the bounds allow, periodic or not.
+/// Padding widths that the bounds allow, periodic or not.
 fn padded(spec: AxisSpec) -> BoxedStrategy<AxisSpec> {
     let bounds = spec.bounds.clone().unwrap_or_default();
     let owned: Vec<u64> = bounds.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -76,7 +76,7 @@ pub fn shape() -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![vec(0u64..9, 0..3), vec(0u64..4, 3..5), vec(8u64..40, 1..2)]
 }
 
-/// One of this shape.
+/// A distribution of this shape.
 pub fn distribution_of(shape: Vec<u64>) -> BoxedStrategy<Distribution> {
     let axes = shape.len();
     let whole = (1u64..5).prop_map({
@@ -101,24 +101,24 @@ pub fn distribution_of(shape: Vec<u64>) -> BoxedStrategy<Distribution> {
     prop_oneof![1 => whole, 9 => on_grid].boxed()
 }
 
-/// A distribution, perhaps of a part of an array.
+/// A distribution, possibly of a slice.
 pub fn view() -> impl Strategy<Value = Distribution> {
     (distribution(), vec(item(), 0..4), any::<bool>()).prop_map(|(base, items, sliced)| {
-        match Key::new(&items, &base.shape()) {
+        match SliceKey::new(&items, &base.shape()) {
             Ok(key) if sliced => base.slice(&key).unwrap(),
             _ => base,
         }
     })
 }
 
-pub fn item() -> impl Strategy<Value = Item> {
+pub fn item() -> impl Strategy<Value = KeyItem> {
     let bound = || prop_oneof![3 => (-12i64..12).prop_map(Some), 1 => Just(None)];
     let step = prop_oneof![-4i64..0, 1i64..4, Just(i64::MAX), Just(-i64::MAX)].prop_map(Some);
     prop_oneof![
-        2 => (-4i64..4).prop_map(Item::Index),
-        5 => (bound(), bound(), step).prop_map(|(start, stop, step)| Item::Slice(start, stop, step)),
-        1 => Just(Item::Ellipsis),
-        1 => Just(Item::NewAxis),
+        2 => (-4i64..4).prop_map(KeyItem::Index),
+        5 => (bound(), bound(), step).prop_map(|(start, stop, step)| KeyItem::Slice(start, stop, step)),
+        1 => Just(KeyItem::Ellipsis),
+        1 => Just(KeyItem::NewAxis),
     ]
 }
 
@@ -135,23 +135,23 @@ pub fn region_of(size: u64) -> BoxedStrategy<Region> {
         .boxed()
 }
 
-/// All index tuples below a shape, in row-major order.
+/// Returns all multi-indices below a shape, in row-major order.
 pub fn indices(shape: &[u64]) -> Vec<Vec<u64>> {
-    let mut found = vec![vec![]];
+    let mut indices_below = vec![vec![]];
     for &length in shape {
-        found = found
+        indices_below = indices_below
             .into_iter()
             .flat_map(|index: Vec<u64>| (0..length).map(move |at| [&index[..], &[at]].concat()))
             .collect();
     }
-    found
+    indices_below
 }
 
 pub fn signed(index: &[u64]) -> Vec<i64> {
     index.iter().map(|&at| at as i64).collect()
 }
 
-/// One axis map of every kind, also parts of axes and axes on merged grids.
+/// Axis maps of every kind, including slices and merged grids.
 pub fn axis_map() -> impl Strategy<Value = AxisMap> {
     view().prop_filter_map("no axis", |distribution| distribution.axes().first().cloned())
 }

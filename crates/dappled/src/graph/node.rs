@@ -1,4 +1,4 @@
-//! Nodes: one operation each, or an array that is stored.
+//! Nodes of the graph: stored arrays and deferred operations.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -6,394 +6,435 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use dappled_kernels::{Buffer, DType, Scalar, View};
 use smallvec::SmallVec;
 
-use super::Session;
-use super::chosen::Choice;
-use super::layout::Layout;
-use super::memory::{Freed, WORTH, keep_small};
-use super::notice::Request;
-use super::patch::Patch;
-use super::tag::hashed;
+use super::assign::deferred::DeferredWrite;
+use crate::array::placement::Placement;
+use crate::config::{
+    MAX_RECOMPUTED_OPERATIONS, MAX_RETAINED_ARRAYS, MAX_RETAINED_SIZE_RATIO, MIN_EXPANSION_RATIO,
+    MIN_SHARED_POOL_BYTES, RETENTION_CHECK_INTERVAL,
+};
+use crate::ops::mask::MaskSelection;
 use crate::run::RunError;
-use crate::view::{seen, through};
+use crate::session::Session;
+use crate::session::buffer_pool::{BufferPool, recycle_small};
+use crate::session::fingerprint::fnv_hash;
+use crate::session::fp_warnings::OpRequest;
+use crate::view::{axis_mapping, map_view};
 
-/// One operation, or an array that is stored.
+/// A stored array or a deferred operation.
 pub(crate) struct Node {
-    /// The base: shape and dtype, and the strides that it has, or would have, in C order.
+    /// The base: dtype, shape, and strides in C order.
     pub base: View,
-    /// Which rank has which of its elements.
-    pub layout: Layout,
-    /// This rank's memory, where it is known from the start: found without a lock.
-    given: Option<Buffer>,
-    /// This rank's memory, once it was computed.
+    /// Which rank holds which elements.
+    pub placement: Placement,
+    /// This rank's memory if it exists from the start; read without synchronisation.
+    initial: Option<Buffer>,
+    /// This rank's memory after evaluation.
     computed: OnceLock<Buffer>,
-    /// What was asked for, as long as the memory is not known.
-    asked: Mutex<Option<Asked>>,
-    /// Of a distributed array: which one it is, the same on every rank. Freeing does not change it.
+    /// The definition of the value, until it is evaluated.
+    definition: Mutex<Option<Definition>>,
+    /// Identity of a distributed array, equal on all ranks.
     id: AtomicU64,
-    /// Was it computed as a part of something else before? The next time it is stored.
-    read: AtomicBool,
-    /// Where its memory goes when nobody holds it any more, if that is worth while.
-    freed: Option<Arc<Freed>>,
+    /// Whether the node was fused into another program before. The next read stores it.
+    was_read: AtomicBool,
+    /// The pool that takes the memory of large arrays when the node is dropped.
+    pool: Option<Arc<BufferPool>>,
 }
 
-/// What is known of a node's value before it is computed.
+/// Definition of a value that is not evaluated yet.
 #[derive(Clone)]
-enum Asked {
+enum Definition {
     Full(Scalar),
-    Map(Arc<Map>),
-    Chosen(Arc<Choice>),
-    Patched(Arc<Patch>),
+    Elementwise(Arc<ElementwiseOp>),
+    Masked(Arc<MaskSelection>),
+    Written(Arc<DeferredWrite>),
 }
 
-/// What is known of a node's value.
+/// State of a node's value.
 #[derive(Clone)]
-pub(crate) enum State {
-    /// This rank's memory. What was asked is forgotten, and with it what only this node held.
+pub(crate) enum NodeState {
+    /// Evaluated: this rank's memory. The definition was dropped, with all nodes that only it held.
     Stored(Buffer),
-    /// One value everywhere.
+    /// Filled with one value.
     Full(Scalar),
-    /// An operation, element by element.
-    Map(Arc<Map>),
-    /// What a mask chooses.
-    Chosen(Arc<Choice>),
-    /// Another array, with something written over a part of it.
-    Patched(Arc<Patch>),
+    /// A deferred element-wise operation.
+    Elementwise(Arc<ElementwiseOp>),
+    /// A deferred selection by a mask.
+    Masked(Arc<MaskSelection>),
+    /// A deferred write to another array.
+    Written(Arc<DeferredWrite>),
 }
 
-impl State {
-    /// Is it still to be computed?
+impl NodeState {
+    /// Returns true if the value is not evaluated yet.
     pub fn is_pending(&self) -> bool {
-        matches!(self, State::Map(_) | State::Chosen(_) | State::Patched(_))
+        matches!(self, NodeState::Elementwise(_) | NodeState::Masked(_) | NodeState::Written(_))
     }
 }
 
-/// An operation, in a loop of this dtype.
-pub(crate) struct Map {
-    pub request: Request,
+/// An element-wise operation in a loop of this dtype.
+pub(crate) struct ElementwiseOp {
+    pub request: OpRequest,
     pub dtype: DType,
-    pub args: Few<Arg>,
-    /// How many operations would have to be done to know its value, at most.
-    pub weight: usize,
-    /// How many elements are read for it from memory, at most: those of what is needed in several
-    /// places are counted each time, which may be more than can be counted.
-    pub reads: usize,
-    /// Bytes of the largest array that it keeps alive. The same on all ranks where it is spread.
-    pub largest: usize,
-    /// Is it, and all that is done for it, about as fast as reading?
-    pub is_quick: bool,
-    /// Is something in pieces read for it?
-    pub is_spread: bool,
+    pub inputs: OperandVec<NodeInput>,
+    /// Upper bound of the number of operations that evaluate the node.
+    pub operations: usize,
+    /// Upper bound of the number of elements read from memory, saturating. Shared operands count
+    /// each time.
+    pub elements_read: usize,
+    /// Bytes of the largest array that the operation keeps alive. Equal on all ranks if
+    /// distributed.
+    pub largest_input_bytes: usize,
+    /// True if every operation in the subtree is cheap enough to be memory-bound.
+    pub is_memory_bound: bool,
+    /// True if the operation reads a distributed array.
+    pub is_distributed: bool,
 }
 
-impl Map {
-    pub fn new(request: Request, dtype: DType, args: Few<Arg>) -> Self {
-        let weight = 1 + args.iter().map(Arg::weight).sum::<usize>();
-        let reads = args.iter().map(Arg::reads).fold(0, usize::saturating_add);
-        let is_quick = request.op.is_quick() && args.iter().all(Arg::is_quick);
-        let is_spread = args.iter().any(Arg::is_spread);
-        let largest = args.iter().map(|arg| arg.largest(is_spread)).max().unwrap_or(0);
-        Self { request, dtype, args, weight, reads, largest, is_quick, is_spread }
-    }
-
-    /// Is it more than so many operations? Those that are needed in several places, as they are,
-    /// are done once; they are looked for only if counting them each time gives too many.
-    pub fn is_heavier(&mut self, most: usize) -> bool {
-        if self.weight > most {
-            let mut found = Vec::new();
-            self.weight =
-                1 + self.args.iter().map(|arg| arg.distinct(most, &mut found)).sum::<usize>();
+impl ElementwiseOp {
+    pub fn new(request: OpRequest, dtype: DType, inputs: OperandVec<NodeInput>) -> Self {
+        let operations = 1 + inputs.iter().map(NodeInput::operations).sum::<usize>();
+        let elements_read =
+            inputs.iter().map(NodeInput::elements_read).fold(0, usize::saturating_add);
+        let is_memory_bound =
+            request.op.is_cheap() && inputs.iter().all(NodeInput::is_memory_bound);
+        let is_distributed = inputs.iter().any(NodeInput::is_distributed);
+        let largest_input_bytes =
+            inputs.iter().map(|input| input.largest_input_bytes(is_distributed)).max().unwrap_or(0);
+        Self {
+            request,
+            dtype,
+            inputs,
+            operations,
+            elements_read,
+            largest_input_bytes,
+            is_memory_bound,
+            is_distributed,
         }
-        self.weight > most
     }
 
-    /// Is it made of much less than its so many elements, as by broadcasting?
-    pub fn is_of_little(&self, elements: usize) -> bool {
-        self.is_quick && self.reads.saturating_mul(LITTLE) <= elements
-    }
-
-    /// Would its result, with this base, keep much more memory alive while it is pending?
+    /// Returns true if evaluation takes more than `limit` operations.
     ///
-    /// Either an operand that is much larger, as `a[::100]*2` does, or many of about its size, as a
-    /// long sum does. Then it is computed when it is requested. Whether there are many is looked at
-    /// now and then. Nothing here depends on who holds the operands, which may differ by rank.
-    pub fn holds_much(&self, base: &View) -> bool {
-        // Narrow elements count as eight bytes: a mask of an array is not much smaller than that.
+    /// Shared operations run once; they are searched for only if the upper bound exceeds `limit`.
+    pub fn exceeds_operations(&mut self, limit: usize) -> bool {
+        if self.operations > limit {
+            let mut visited = Vec::new();
+            self.operations = 1 + self
+                .inputs
+                .iter()
+                .map(|input| input.distinct_operations(limit, &mut visited))
+                .sum::<usize>();
+        }
+        self.operations > limit
+    }
+
+    /// Returns true if the result has many more elements than are read, as after broadcasting.
+    pub fn expands_few_elements(&self, elements: usize) -> bool {
+        self.is_memory_bound && self.elements_read.saturating_mul(MIN_EXPANSION_RATIO) <= elements
+    }
+
+    /// Returns true if a pending result would retain much more memory than the result itself.
+    ///
+    /// That is either one much larger operand, as in `a[::100] * 2`, or many operands of about its
+    /// size, as in a long sum; the latter is tested at intervals. Such operations are eager.
+    /// The decision does not depend on the holders of operands, which may differ between ranks.
+    pub fn retains_much(&self, base: &View) -> bool {
+        // Narrow elements count as eight bytes, so that a mask may retain the array it was computed
+        // from.
         let (elements, itemsize) = (base.len(), base.dtype.itemsize().max(8));
-        if self.largest > MUCH_LARGER * elements * itemsize {
+        if self.largest_input_bytes > MAX_RETAINED_SIZE_RATIO * elements * itemsize {
             return true;
         }
-        let before = self.args.iter().map(Arg::weight).max().unwrap_or(0);
-        if self.weight / NOW_AND_THEN == before / NOW_AND_THEN {
+        let before = self.inputs.iter().map(NodeInput::operations).max().unwrap_or(0);
+        if self.operations / RETENTION_CHECK_INTERVAL == before / RETENTION_CHECK_INTERVAL {
             return false;
         }
-        let mut met = Vec::new();
-        self.held(elements, &mut met) > MOST_HELD
+        let mut visited = Vec::new();
+        self.retained_arrays(elements, &mut visited) > MAX_RETAINED_ARRAYS
     }
 
-    /// Bytes of the largest array that it keeps alive, beyond those that its result has.
-    pub fn held_beyond(&self, base: &View) -> usize {
-        self.largest.saturating_sub(base.len() * base.dtype.itemsize())
+    /// Bytes of the largest retained array beyond the size of the result.
+    pub fn retained_bytes(&self, base: &View) -> usize {
+        self.largest_input_bytes.saturating_sub(base.len() * base.dtype.itemsize())
     }
 
-    /// How many stored arrays it reads besides those that were met, and none that is much smaller.
-    /// What is needed in several places is met once: there may be more ways to it than can be gone.
-    fn held(&self, elements: usize, met: &mut Vec<*const Node>) -> usize {
-        let mut held = 0;
-        for arg in &self.args {
-            let Arg::Part(node, _) = arg else { continue };
-            if met.contains(&Arc::as_ptr(node)) {
+    /// Counts the stored arrays of at least half the size that the operation reads and `visited`
+    /// lacks.
+    ///
+    /// A shared node is visited once; the number of paths to it may be exponential.
+    fn retained_arrays(&self, elements: usize, visited: &mut Vec<*const Node>) -> usize {
+        let mut count = 0;
+        for input in &self.inputs {
+            let NodeInput::Array(node, _) = input else { continue };
+            if visited.contains(&Arc::as_ptr(node)) {
                 continue;
             }
-            met.push(Arc::as_ptr(node));
-            held += match node.state() {
-                State::Map(map) => map.held(elements, met),
-                State::Stored(_) | State::Patched(_) => usize::from(2 * node.base.len() > elements),
+            visited.push(Arc::as_ptr(node));
+            count += match node.state() {
+                NodeState::Elementwise(op) => op.retained_arrays(elements, visited),
+                NodeState::Stored(_) | NodeState::Written(_) => {
+                    usize::from(2 * node.base.len() > elements)
+                }
                 _ => 0,
             };
         }
-        held
+        count
     }
 
-    /// Would reading its result take as long as computing it again?
-    pub fn is_cheap(&self, elements: usize) -> bool {
-        let few = self.is_quick && self.weight <= FEW_STEPS && self.reads <= elements;
-        few || self.is_of_little(elements)
+    /// Returns true if recomputing the result takes no longer than reading it from memory.
+    pub fn is_cheap_to_recompute(&self, elements: usize) -> bool {
+        let is_short = self.is_memory_bound
+            && self.operations <= MAX_RECOMPUTED_OPERATIONS
+            && self.elements_read <= elements;
+        is_short || self.expands_few_elements(elements)
     }
 }
 
-/// After so many operations more it is looked at what they hold.
-const NOW_AND_THEN: usize = 8;
+/// A vector of operands; rarely more than two.
+pub(crate) type OperandVec<T> = SmallVec<[T; 2]>;
 
-/// An array is much larger than a pending result if it has more than this many times its elements.
-pub(super) const MUCH_LARGER: usize = 8;
-
-/// So many arrays may wait together: with more, what is gained by reading them in one pass is little.
-const MOST_HELD: usize = 8;
-
-/// What is made of little has so many times the elements that are read.
-const LITTLE: usize = 4;
-
-/// So many operations are done while an element comes from memory.
-const FEW_STEPS: usize = 4;
-
-/// The arguments of an operation: seldom more than two, which are moved about with their views.
-pub(crate) type Few<T> = SmallVec<[T; 2]>;
-
-/// An argument of an operation.
+/// An input of an operation.
 #[derive(Clone)]
-pub(crate) enum Arg {
-    /// One value for all elements.
+pub(crate) enum NodeInput {
+    /// A scalar, broadcast to all elements.
     Scalar(Scalar),
-    /// A view of an array, as it was when the operation was asked for.
-    Part(Arc<Node>, View),
+    /// A view of an array, in the version that was current at the request.
+    Array(Arc<Node>, View),
 }
 
 impl Node {
-    pub fn new(session: &Session, base: View, layout: Layout, state: State) -> Arc<Self> {
-        let id = match (&layout, &state) {
-            (Layout::Whole, _) => 0,
-            // Nothing is compared before such an array is used: it is what it holds.
-            (_, State::Full(value)) => hashed((value, &base)),
-            _ => session.identity(),
+    pub fn new(session: &Session, base: View, placement: Placement, state: NodeState) -> Arc<Self> {
+        let id = match (&placement, &state) {
+            (Placement::Replicated, _) => 0,
+            // Ranks compare nothing before the array is used, so its value identifies it.
+            (_, NodeState::Full(value)) => fnv_hash((value, &base)),
+            _ => session.next_array_id(),
         };
-        let (given, asked) = match state {
-            State::Stored(memory) => (Some(memory), None),
-            State::Full(value) => (None, Some(Asked::Full(value))),
-            State::Map(map) => (None, Some(Asked::Map(map))),
-            State::Chosen(choice) => (None, Some(Asked::Chosen(choice))),
-            State::Patched(patch) => (None, Some(Asked::Patched(patch))),
+        let (initial, definition) = match state {
+            NodeState::Stored(memory) => (Some(memory), None),
+            NodeState::Full(value) => (None, Some(Definition::Full(value))),
+            NodeState::Elementwise(op) => (None, Some(Definition::Elementwise(op))),
+            NodeState::Masked(selection) => (None, Some(Definition::Masked(selection))),
+            NodeState::Written(write) => (None, Some(Definition::Written(write))),
         };
-        let (asked, read, id) = (Mutex::new(asked), AtomicBool::new(false), id.into());
-        let worth = base.len() * base.dtype.itemsize() >= WORTH;
-        let freed = worth.then(|| session.freed().clone());
-        Arc::new(Self { base, layout, given, computed: OnceLock::new(), asked, id, read, freed })
+        let (definition, was_read, id) =
+            (Mutex::new(definition), AtomicBool::new(false), id.into());
+        let is_pooled = base.len() * base.dtype.itemsize() >= MIN_SHARED_POOL_BYTES;
+        let pool = is_pooled.then(|| session.buffer_pool().clone());
+        Arc::new(Self {
+            base,
+            placement,
+            initial,
+            computed: OnceLock::new(),
+            definition,
+            id,
+            was_read,
+            pool,
+        })
     }
 
-    /// A node in memory of its own, which is still to be written.
-    pub fn fresh(session: &Session, base: View, layout: Layout) -> (Arc<Self>, Buffer) {
-        let bytes = layout.local(&base).len() * base.dtype.itemsize();
-        let memory = session.freed().array(bytes, &base);
-        (Self::new(session, base, layout, State::Stored(memory.clone())), memory)
+    /// Creates a node with a new buffer, whose contents are unspecified.
+    pub fn with_new_buffer(
+        session: &Session,
+        base: View,
+        placement: Placement,
+    ) -> (Arc<Self>, Buffer) {
+        let bytes = placement.local_view(&base).len() * base.dtype.itemsize();
+        let memory = session.buffer_pool().allocate(bytes, &base);
+        (Self::new(session, base, placement, NodeState::Stored(memory.clone())), memory)
     }
 
-    /// Which distributed array it is: the same on every rank, or the ranks diverged.
+    /// Identity of a distributed array; equal on all ranks unless they diverged.
     pub fn id(&self) -> u64 {
         self.id.load(Ordering::Relaxed)
     }
 
-    /// Gives it another identity, as a write does.
+    /// Changes the identity, as a write does.
     pub fn set_id(&self, id: u64) {
         self.id.store(id, Ordering::Relaxed);
     }
 
-    /// Itself with the identity of another: a version of it, or its memory under another name.
-    pub fn as_version_of(self: Arc<Self>, other: &Node) -> Arc<Self> {
+    /// Takes over the identity of a node of which this is a version or an alias.
+    pub fn with_id_of(self: Arc<Self>, other: &Node) -> Arc<Self> {
         self.set_id(other.id());
         self
     }
 
-    fn asked(&self) -> MutexGuard<'_, Option<Asked>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn definition(&self) -> MutexGuard<'_, Option<Definition>> {
+        self.definition.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[inline]
-    fn memory(&self) -> Option<&Buffer> {
-        self.given.as_ref().or_else(|| self.computed.get())
+    fn buffer(&self) -> Option<&Buffer> {
+        self.initial.as_ref().or_else(|| self.computed.get())
     }
 
-    pub fn state(&self) -> State {
-        if let Some(memory) = self.memory() {
-            return State::Stored(memory.clone());
+    pub fn state(&self) -> NodeState {
+        if let Some(memory) = self.buffer() {
+            return NodeState::Stored(memory.clone());
         }
-        match &*self.asked() {
-            Some(Asked::Full(value)) => State::Full(*value),
-            Some(Asked::Map(map)) => State::Map(map.clone()),
-            Some(Asked::Chosen(choice)) => State::Chosen(choice.clone()),
-            Some(Asked::Patched(patch)) => State::Patched(patch.clone()),
-            None => State::Stored(self.memory().expect("stored before it is forgotten").clone()),
+        match &*self.definition() {
+            Some(Definition::Full(value)) => NodeState::Full(*value),
+            Some(Definition::Elementwise(op)) => NodeState::Elementwise(op.clone()),
+            Some(Definition::Masked(selection)) => NodeState::Masked(selection.clone()),
+            Some(Definition::Written(write)) => NodeState::Written(write.clone()),
+            None => NodeState::Stored(
+                self.buffer()
+                    .expect("the value is stored before its definition is dropped")
+                    .clone(),
+            ),
         }
     }
 
-    /// From now on its value is known.
+    /// Stores the value and drops the definition.
     pub fn store(&self, memory: Buffer) {
         let _ = self.computed.set(memory);
-        let forgotten = self.asked().take();
-        drop(forgotten);
+        let old = self.definition().take();
+        drop(old);
     }
 
-    /// From now on its value is that of another operation, which gives the same.
-    pub fn redefine(&self, map: Map) {
-        let forgotten = self.asked().replace(Asked::Map(map.into()));
-        drop(forgotten);
+    /// Replaces the definition by another one with the same value.
+    pub fn redefine(&self, op: ElementwiseOp) {
+        let old = self.definition().replace(Definition::Elementwise(op.into()));
+        drop(old);
     }
 
-    /// Is its memory known?
-    pub fn is_stored(&self) -> bool {
-        self.memory().is_some()
+    /// Returns true if the value is evaluated.
+    pub fn is_materialized(&self) -> bool {
+        self.buffer().is_some()
     }
 
-    /// Its memory, if that is known and all of it is here.
+    /// The memory of an evaluated, replicated node.
     #[inline]
-    pub fn whole_memory(&self) -> Option<&Buffer> {
-        self.memory().filter(|_| self.layout.is_whole())
+    pub fn replicated_buffer(&self) -> Option<&Buffer> {
+        self.buffer().filter(|_| self.placement.is_replicated())
     }
 
-    /// Notes that it was computed on the way to something else, and says whether it was before.
-    pub fn was_read(&self) -> bool {
-        self.read.swap(true, Ordering::Relaxed)
+    /// Marks the node as fused into another program; returns whether it was marked before.
+    pub fn mark_read(&self) -> bool {
+        self.was_read.swap(true, Ordering::Relaxed)
     }
 
-    /// Is it in pieces, or does it read what is?
-    fn is_spread(&self) -> bool {
-        !self.layout.is_whole() || self.of_map(|map| map.is_spread).unwrap_or(false)
+    /// Returns true if the node is distributed, or reads a distributed array.
+    fn is_distributed(&self) -> bool {
+        !self.placement.is_replicated()
+            || self.with_elementwise(|op| op.is_distributed).unwrap_or(false)
     }
 
-    /// What a pending operation says of itself.
-    fn of_map<T>(&self, say: impl FnOnce(&Map) -> T) -> Option<T> {
-        match &*self.asked() {
-            Some(Asked::Map(map)) => Some(say(map)),
+    /// Calls a function with the pending element-wise operation.
+    fn with_elementwise<T>(&self, f: impl FnOnce(&ElementwiseOp) -> T) -> Option<T> {
+        match &*self.definition() {
+            Some(Definition::Elementwise(op)) => Some(f(op)),
             _ => None,
         }
     }
 }
 
 impl Session {
-    /// A stored array in memory of its own.
-    pub(super) fn copy_of(&self, node: &Node, memory: &Buffer) -> Result<Arc<Node>, RunError> {
-        let copy = self.freed().array(memory.len(), &node.base);
+    /// Copies an evaluated node into a new buffer.
+    pub(crate) fn copy_node(&self, node: &Node, memory: &Buffer) -> Result<Arc<Node>, RunError> {
+        let copy = self.buffer_pool().allocate(memory.len(), &node.base);
         copy.write()?.copy_from_slice(&memory.read()?);
-        let state = State::Stored(copy);
-        Ok(Node::new(self, node.base.clone(), node.layout.clone(), state).as_version_of(node))
+        let state = NodeState::Stored(copy);
+        Ok(Node::new(self, node.base.clone(), node.placement.clone(), state).with_id_of(node))
     }
 }
 
-/// Local, and no message: the garbage may be collected at different times on different ranks.
+/// Never communicates: ranks collect garbage at different times.
 impl Drop for Node {
     fn drop(&mut self) {
-        if let Some(memory) = self.given.take().or_else(|| self.computed.take()) {
-            match &self.freed {
-                Some(freed) => freed.keep(memory),
-                None => keep_small(memory),
+        if let Some(memory) = self.initial.take().or_else(|| self.computed.take()) {
+            match &self.pool {
+                Some(pool) => pool.recycle(memory),
+                None => recycle_small(memory),
             }
         }
     }
 }
 
-impl Arg {
+impl NodeInput {
     pub fn dtype(&self) -> DType {
         match self {
-            Arg::Scalar(value) => value.dtype(),
-            Arg::Part(_, view) => view.dtype,
+            NodeInput::Scalar(value) => value.dtype(),
+            NodeInput::Array(_, view) => view.dtype,
         }
     }
 
-    pub fn weight(&self) -> usize {
+    pub fn operations(&self) -> usize {
         match self {
-            Arg::Scalar(_) => 0,
-            Arg::Part(node, _) => node.of_map(|map| map.weight).unwrap_or(0),
+            NodeInput::Scalar(_) => 0,
+            NodeInput::Array(node, _) => node.with_elementwise(|op| op.operations).unwrap_or(0),
         }
     }
 
-    /// How many operations have to be done for it besides those found already. Where that is more
-    /// than `most`, some may be left out.
-    fn distinct(&self, most: usize, found: &mut Vec<*const Node>) -> usize {
-        let Arg::Part(node, view) = self else { return 0 };
-        let State::Map(map) = node.state() else { return 0 };
+    /// Counts the operations of an input that `visited` lacks. May stop counting above `limit`.
+    fn distinct_operations(&self, limit: usize, visited: &mut Vec<*const Node>) -> usize {
+        let NodeInput::Array(node, view) = self else { return 0 };
+        let NodeState::Elementwise(op) = node.state() else { return 0 };
         if *view != node.base {
-            // Seen in another way it is done again.
-            return map.weight;
+            // Operations restricted to a view are not shared.
+            return op.operations;
         }
-        let known = Arc::as_ptr(node);
-        if found.contains(&known) || found.len() > most {
+        let pointer = Arc::as_ptr(node);
+        if visited.contains(&pointer) || visited.len() > limit {
             return 0;
         }
-        found.push(known);
-        1 + map.args.iter().map(|arg| arg.distinct(most, found)).sum::<usize>()
+        visited.push(pointer);
+        1 + op.inputs.iter().map(|input| input.distinct_operations(limit, visited)).sum::<usize>()
     }
 
-    /// How many elements are read for it from memory.
-    fn reads(&self) -> usize {
+    /// Number of elements read from memory.
+    fn elements_read(&self) -> usize {
         let distinct = |view: &View| {
             let axes = view.shape.iter().zip(&view.strides);
             axes.filter(|&(_, &stride)| stride != 0).map(|(&length, _)| length).product()
         };
         match self {
-            Arg::Scalar(_) => 0,
-            Arg::Part(node, view) => node.of_map(|map| map.reads).unwrap_or_else(|| distinct(view)),
+            NodeInput::Scalar(_) => 0,
+            NodeInput::Array(node, view) => {
+                node.with_elementwise(|op| op.elements_read).unwrap_or_else(|| distinct(view))
+            }
         }
     }
 
-    /// Bytes of the largest array that is kept alive for it.
+    /// Bytes of the largest array that the input keeps alive.
     ///
-    /// Whether a replicated array is pending may differ by rank: for what is spread it counts itself.
-    fn largest(&self, is_for_spread: bool) -> usize {
-        let Arg::Part(node, _) = self else { return 0 };
-        let of_map = |map: &Map| (!is_for_spread || map.is_spread).then_some(map.largest);
-        let pending = node.of_map(of_map).flatten();
+    /// Whether a replicated node is pending may differ between ranks. For a distributed operation
+    /// its own size therefore counts.
+    fn largest_input_bytes(&self, is_for_distributed: bool) -> usize {
+        let NodeInput::Array(node, _) = self else { return 0 };
+        let of_map = |op: &ElementwiseOp| {
+            (!is_for_distributed || op.is_distributed).then_some(op.largest_input_bytes)
+        };
+        let pending = node.with_elementwise(of_map).flatten();
         pending.unwrap_or_else(|| node.base.len() * node.base.dtype.itemsize())
     }
 
-    fn is_quick(&self) -> bool {
+    fn is_memory_bound(&self) -> bool {
         match self {
-            Arg::Scalar(_) => true,
-            Arg::Part(node, _) => node.of_map(|map| map.is_quick).unwrap_or(true),
+            NodeInput::Scalar(_) => true,
+            NodeInput::Array(node, _) => {
+                node.with_elementwise(|op| op.is_memory_bound).unwrap_or(true)
+            }
         }
     }
 
-    /// Is it in pieces, or read from what is?
-    pub fn is_spread(&self) -> bool {
+    /// Returns true if the input is distributed, or reads a distributed array.
+    pub fn is_distributed(&self) -> bool {
         match self {
-            Arg::Scalar(_) => false,
-            Arg::Part(node, _) => node.is_spread(),
+            NodeInput::Scalar(_) => false,
+            NodeInput::Array(node, _) => node.is_distributed(),
         }
     }
 
-    /// The same argument where its operation's result is seen through a view of this base. None
-    /// where the view does not follow the base's axes: then the result must be stored first.
-    pub fn seen_through(&self, view: &View, base: &View) -> Option<Arg> {
+    /// Restricts an input to a view of the operation's result.
+    ///
+    /// None if the view has no axis mapping: the result must then be evaluated first.
+    pub fn through_view(&self, view: &View, base: &View) -> Option<NodeInput> {
         match self {
-            Arg::Scalar(value) => Some(Arg::Scalar(*value)),
-            Arg::Part(node, own) => Some(Arg::Part(node.clone(), seen(own, &through(view, base)?))),
+            NodeInput::Scalar(value) => Some(NodeInput::Scalar(*value)),
+            NodeInput::Array(node, own) => {
+                Some(NodeInput::Array(node.clone(), map_view(own, &axis_mapping(view, base)?)))
+            }
         }
     }
 }

@@ -1,173 +1,192 @@
-//! What is pending and still held: boxes whose current version is not computed yet.
+//! Pending arrays: arrays that are held and not computed yet.
 //!
-//! Which of them live may differ from rank to rank, as garbage is collected at different times. So
-//! what all ranks compute together is what lives on all of them, which they agree on first: a pending
-//! array is known by what it is computed from.
+//! Which of them are alive may differ between ranks, because garbage is collected at different
+//! times. Ranks therefore agree first on those that are alive everywhere, and evaluate these
+//! together. A pending array is identified by the hash of its definition.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::evaluate::value;
-use super::tag::{Fingerprint, hashed};
-use super::versions::Versions;
-use super::{GraphError, Session};
-use crate::run::RunError;
+use crate::array::storage::Storage;
+use crate::config::{MAX_RETAINED_BYTES, MAX_RETAINED_RESULTS, MIN_PRUNED_ENTRIES};
+use crate::error::Result;
+use crate::run::evaluate::materialize;
+use crate::session::Session;
+use crate::session::fingerprint::{Fingerprint, fnv_hash};
 
-/// Fewer boxes are not worth looking for dead ones.
-const FEW: usize = 64;
-
-/// The boxes of a session that were pending when they were made, in program order.
+/// The pending arrays of a session, in program order.
 #[derive(Default)]
-pub(super) struct Pending(Mutex<Boxes>);
+pub(crate) struct PendingArrays(Mutex<PendingList>);
 
 #[derive(Default)]
-struct Boxes {
-    all: Vec<Entry>,
-    /// Bytes that all entries hold, at most: some are dead or computed by now.
-    held: usize,
-    /// How many there may be before the dead are dropped.
-    room: usize,
+struct PendingList {
+    entries: Vec<PendingEntry>,
+    /// Upper bound of the bytes that all entries retain: some are dropped or evaluated by now.
+    retained_bytes: usize,
+    /// Number of entries at which dead ones are removed.
+    prune_at: usize,
 }
 
-struct Entry {
-    place: Place,
-    versions: Weak<Versions>,
-    /// Bytes of the largest operand that the result does not have itself.
-    held: usize,
+struct PendingEntry {
+    scope: PendingScope,
+    storage: Weak<Storage>,
+    /// Bytes of the largest operand beyond the size of the result.
+    retained_bytes: usize,
 }
 
-impl Entry {
-    /// The box, if it lives and is still pending.
-    fn pending(&self) -> Option<Arc<Versions>> {
-        let versions = self.versions.upgrade()?;
-        versions.current().state().is_pending().then_some(versions)
+impl PendingEntry {
+    /// The storage, if it is alive and still pending.
+    fn pending_storage(&self) -> Option<Arc<Storage>> {
+        let storage = self.storage.upgrade()?;
+        storage.current().state().is_pending().then_some(storage)
     }
 }
 
-/// Bytes of operands that pending results may keep alive, or eight times what one of them does.
-const MOST_HELD: usize = 256 << 20;
-
-impl Boxes {
-    /// Drops the dead; and those that are here twice, as each write that waits adds its box.
-    fn drop_dead(&mut self) {
-        self.all.retain(|entry| entry.versions.strong_count() > 0);
-        if self.all.len() < FEW / 2 {
+impl PendingList {
+    /// Removes dead entries, and duplicates: each deferred write adds its storage again.
+    fn prune(&mut self) {
+        self.entries.retain(|entry| entry.storage.strong_count() > 0);
+        if self.entries.len() < MIN_PRUNED_ENTRIES / 2 {
             return;
         }
-        let mut seen = HashSet::new();
-        self.all.retain(|entry| entry.place != Place::Here || seen.insert(entry.versions.as_ptr()));
+        let mut unique = HashSet::new();
+        self.entries.retain(|entry| {
+            entry.scope != PendingScope::Local || unique.insert(entry.storage.as_ptr())
+        });
     }
 }
 
-/// Who computes a box.
+/// Which ranks evaluate an array.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// This rank, by itself.
-    Here,
-    /// All ranks.
-    Together,
+enum PendingScope {
+    /// This rank alone.
+    Local,
+    /// All ranks together.
+    Collective,
 }
 
-impl Pending {
-    /// Adds a box; `together` if all ranks compute it, and have added it. `held`: bytes of the
-    /// largest operand that the result does not have itself.
-    pub fn add(&self, versions: &Arc<Versions>, together: bool, held: usize) {
-        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if boxes.all.len() >= boxes.room.max(FEW) {
-            boxes.drop_dead();
-            boxes.room = 2 * boxes.all.len();
+impl PendingArrays {
+    /// Adds an array, which all ranks evaluate and have added if `is_collective`.
+    ///
+    /// `retained` is the size of the largest operand beyond that of the result, in bytes.
+    pub fn add(&self, storage: &Arc<Storage>, is_collective: bool, retained: usize) {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if list.entries.len() >= list.prune_at.max(MIN_PRUNED_ENTRIES) {
+            list.prune();
+            list.prune_at = 2 * list.entries.len();
         }
-        let place = if together { Place::Together } else { Place::Here };
-        let held = if together { 0 } else { held };
-        boxes.held = boxes.held.saturating_add(held);
-        boxes.all.push(Entry { place, versions: Arc::downgrade(versions), held });
+        let scope = if is_collective { PendingScope::Collective } else { PendingScope::Local };
+        let retained = if is_collective { 0 } else { retained };
+        list.retained_bytes = list.retained_bytes.saturating_add(retained);
+        list.entries.push(PendingEntry {
+            scope,
+            storage: Arc::downgrade(storage),
+            retained_bytes: retained,
+        });
     }
 
-    /// Do pending results, and one more that holds so much, perhaps keep too much memory alive?
-    pub fn is_over(&self, held: usize) -> bool {
-        let boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held > 0 && boxes.held.saturating_add(held) > MOST_HELD.max(held.saturating_mul(8))
+    /// Returns true if pending results, and one more that retains `retained` bytes, may exceed the
+    /// budget.
+    pub fn exceeds_budget(&self, retained: usize) -> bool {
+        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        retained > 0
+            && list.retained_bytes.saturating_add(retained)
+                > MAX_RETAINED_BYTES.max(retained.saturating_mul(MAX_RETAINED_RESULTS))
     }
 
-    /// Takes the boxes that keep more than their result alive, if it is too much; and else counts.
-    fn take_holders(&self, held: usize) -> Vec<Arc<Versions>> {
-        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let holders = boxes.all.iter().filter(|entry| entry.held > 0);
-        let found = holders.filter_map(|entry| Some((entry.held, entry.pending()?)));
-        let found: Vec<(usize, Arc<Versions>)> = found.collect();
-        let total =
-            found.iter().map(|(held, _)| held).fold(held, |sum, &held| sum.saturating_add(held));
-        if total <= MOST_HELD.max(held.saturating_mul(8)) / 2 {
-            boxes.held = total - held;
+    /// Removes the arrays that retain operands, if they exceed the budget; otherwise updates the
+    /// total.
+    fn take_over_budget(&self, retained: usize) -> Vec<Arc<Storage>> {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let holders = list.entries.iter().filter(|entry| entry.retained_bytes > 0);
+        let candidates =
+            holders.filter_map(|entry| Some((entry.retained_bytes, entry.pending_storage()?)));
+        let candidates: Vec<(usize, Arc<Storage>)> = candidates.collect();
+        let total = candidates
+            .iter()
+            .map(|(retained, _)| retained)
+            .fold(retained, |sum, &retained| sum.saturating_add(retained));
+        if total <= MAX_RETAINED_BYTES.max(retained.saturating_mul(MAX_RETAINED_RESULTS)) / 2 {
+            list.retained_bytes = total - retained;
             return Vec::new();
         }
-        boxes.held = 0;
-        boxes.all.retain(|entry| entry.held == 0);
-        found.into_iter().map(|(_, versions)| versions).collect()
+        list.retained_bytes = 0;
+        list.entries.retain(|entry| entry.retained_bytes == 0);
+        candidates.into_iter().map(|(_, storage)| storage).collect()
     }
 
-    /// Takes the boxes that live and are still pending.
-    fn take(&self) -> Vec<(Place, Arc<Versions>)> {
-        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        boxes.held = 0;
-        let all = std::mem::take(&mut boxes.all);
-        drop(boxes);
-        all.into_iter().filter_map(|entry| Some((entry.place, entry.pending()?))).collect()
+    /// Removes and returns the arrays that are alive and still pending.
+    fn take_all(&self) -> Vec<(PendingScope, Arc<Storage>)> {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.retained_bytes = 0;
+        let entries = std::mem::take(&mut list.entries);
+        drop(list);
+        entries
+            .into_iter()
+            .filter_map(|entry| Some((entry.scope, entry.pending_storage()?)))
+            .collect()
     }
 
-    /// Puts back what stays pending.
-    fn put_back(&self, place: Place, versions: &Arc<Versions>) {
-        let mut boxes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        boxes.all.push(Entry { place, versions: Arc::downgrade(versions), held: 0 });
+    /// Adds an array that stays pending.
+    fn restore(&self, scope: PendingScope, storage: &Arc<Storage>) {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.entries.push(PendingEntry {
+            scope,
+            storage: Arc::downgrade(storage),
+            retained_bytes: 0,
+        });
     }
 }
 
 impl Session {
-    /// Computes pending results that keep large operands alive, if another one makes them too many.
+    /// Evaluates pending results that retain large operands, if they exceed the budget.
     ///
-    /// Only what this rank computes by itself: which boxes live may differ from rank to rank.
-    pub(super) fn limit_held(&self, held: usize) -> Result<(), GraphError> {
-        if !self.pending().is_over(held) {
+    /// Only results that this rank evaluates alone: which arrays are alive may differ between
+    /// ranks.
+    pub(crate) fn limit_retained(&self, retained: usize) -> Result<()> {
+        if !self.pending().exceeds_budget(retained) {
             return Ok(());
         }
-        let holders = self.pending().take_holders(held);
-        holders.iter().try_for_each(|versions| value(self, &versions.current()).map(drop))
+        let holders = self.pending().take_over_budget(retained);
+        holders.iter().try_for_each(|storage| materialize(self, &storage.current()).map(drop))
     }
 
-    /// Computes all that is pending and held, and returns when every rank has done so. Collective.
-    pub fn sync(&self) -> Result<(), GraphError> {
-        let boxes = self.pending().take();
-        let mut known = HashMap::new();
-        let mut key = |place: &Place, versions: &Versions| match place {
-            Place::Together => versions.current().origin(&mut known),
-            Place::Here => 0,
+    /// Evaluates all pending arrays, and waits until every rank has done so. Collective.
+    pub fn sync(&self) -> Result<()> {
+        let list = self.pending().take_all();
+        let mut memo = HashMap::new();
+        let mut key = |scope: &PendingScope, storage: &Storage| match scope {
+            PendingScope::Collective => storage.current().origin_hash(&mut memo),
+            PendingScope::Local => 0,
         };
         let mut counts = HashMap::<u64, u64>::new();
         let numbered = |key: u64| {
             let count = counts.entry(key).or_default();
             *count += 1;
-            hashed((key, *count))
+            fnv_hash((key, *count))
         };
         let keys: Vec<u64> =
-            boxes.iter().map(|(place, versions)| key(place, versions)).map(numbered).collect();
-        let together = boxes.iter().zip(&keys).filter(|((place, _), _)| *place == Place::Together);
-        let sent = together.flat_map(|(_, key)| key.to_le_bytes()).collect();
-        let mut everywhere = self.gather("a sync", sent)?.into_iter().map(|sent| keys_of(&sent));
+            list.iter().map(|(scope, storage)| key(scope, storage)).map(numbered).collect();
+        let collective =
+            list.iter().zip(&keys).filter(|((scope, _), _)| *scope == PendingScope::Collective);
+        let sent = collective.flat_map(|(_, key)| key.to_le_bytes()).collect();
+        let mut everywhere =
+            self.allgather("sync", sent)?.into_iter().map(|sent| decode_keys(&sent));
         let first = everywhere.next().unwrap_or_default();
         let everywhere = everywhere.fold(first, |both, sent| &both & &sent);
-        for ((place, versions), key) in boxes.into_iter().zip(keys) {
-            match place {
-                Place::Together if !everywhere.contains(&key) => {
-                    self.pending().put_back(place, &versions)
+        for ((scope, storage), key) in list.into_iter().zip(keys) {
+            match scope {
+                PendingScope::Collective if !everywhere.contains(&key) => {
+                    self.pending().restore(scope, &storage)
                 }
-                _ => drop(value(self, &versions.current())?),
+                _ => drop(materialize(self, &storage.current())?),
             }
         }
-        let tag = self.next("the end of a sync", Fingerprint::default(), String::new)?;
-        Ok(self.fabric().barrier(tag).map_err(RunError::from)?)
+        let tag = self.next_tag("end of sync", Fingerprint::default(), String::new)?;
+        Ok(self.fabric().barrier(tag)?)
     }
 }
 
-fn keys_of(bytes: &[u8]) -> HashSet<u64> {
+fn decode_keys(bytes: &[u8]) -> HashSet<u64> {
     bytes.as_chunks().0.iter().map(|&key| u64::from_le_bytes(key)).collect()
 }

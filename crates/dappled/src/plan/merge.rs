@@ -1,24 +1,26 @@
-//! Several views of one array that need overlapping parts of a peer's piece: these are sent once.
+//! Merges messages of operands that are overlapping views of one array.
 //!
-//! A stencil reads an array through many shifted views. Of each neighbour they need nearly the same
-//! cells: one message brings the smallest box that has them all, wherever that is not more than what
-//! the views would get one by one. Sender and receiver look at the same boxes, and so agree.
+//! A stencil reads an array through many shifted views, which need nearly the same cells of each
+//! neighbour. One message then carries the bounding box of these cells, provided that it has no
+//! more cells than the separate messages. Sender and receiver compare the same boxes, so they
+//! agree.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use dappled_protocol::Runs;
+use dappled_protocol::CellRuns;
 
-use super::sends::sends;
-use super::{Operand, Origin, Plan, Receive, Send, Source};
+use super::operand::PlanOperand;
+use super::sends::plan_sends;
+use super::step::{AssemblySource, Plan, ReceiveStep, SendStep, TileSource};
 
-/// A box of cells of a piece.
-type Ranges = Vec<Range<u64>>;
+/// A box of cells of a local piece, as a range per axis.
+type CellBox = Vec<Range<u64>>;
 
 /// Merges the messages of operands that are views of the same base.
-pub(super) fn merge(
+pub(crate) fn merge_messages(
     plan: &mut Plan,
-    (target, operands): (&Operand, &[Operand]),
+    (target, operands): (&PlanOperand, &[PlanOperand]),
     bases: &[usize],
     rank: u64,
 ) {
@@ -26,150 +28,159 @@ pub(super) fn merge(
     if !bases.iter().any(is_read_twice) {
         return;
     }
-    plan.sends = merged_sends(std::mem::take(&mut plan.sends), bases);
+    plan.sends = merge_sends(std::mem::take(&mut plan.sends), bases);
     let peers: Vec<u64> = plan.receives.iter().map(|receive| receive.peer).collect();
-    let mut wanted = Wanted::default();
-    for peer in dedup(peers) {
-        let theirs = operands.iter().enumerate();
-        let theirs = theirs.filter(|(number, _)| is_read_twice(&bases[*number]));
-        let theirs = theirs.flat_map(|(number, operand)| sends(target, operand, number, peer));
-        wanted.add(peer, &groups(theirs.filter(|send| send.peer == rank).collect(), bases));
+    let mut merged = MergedReceives::default();
+    for peer in sort_unique(peers) {
+        let sends = operands.iter().enumerate();
+        let sends = sends.filter(|(index, _)| is_read_twice(&bases[*index]));
+        let sends = sends.flat_map(|(index, operand)| plan_sends(target, operand, index, peer));
+        merged.add(peer, &group_by_base(sends.filter(|send| send.peer == rank).collect(), bases));
     }
-    wanted.apply(plan);
+    merged.apply(plan);
 }
 
-fn dedup(mut peers: Vec<u64>) -> Vec<u64> {
+fn sort_unique(mut peers: Vec<u64>) -> Vec<u64> {
     peers.sort_unstable();
     peers.dedup();
     peers
 }
 
-/// Messages that go together: what each is of, and the box that has all.
-struct Group {
-    sends: Vec<Send>,
-    union: Option<Ranges>,
+/// Messages between two ranks of views of one base, and their bounding box if they are merged.
+struct MergeGroup {
+    sends: Vec<SendStep>,
+    bounding_box: Option<CellBox>,
 }
 
-/// Messages to one peer and of one base, in order.
-fn groups(sends: Vec<Send>, bases: &[usize]) -> Vec<Group> {
-    let mut found: BTreeMap<usize, Vec<Send>> = BTreeMap::new();
+/// Groups the messages to one peer by base, in order.
+fn group_by_base(sends: Vec<SendStep>, bases: &[usize]) -> Vec<MergeGroup> {
+    let mut by_base: BTreeMap<usize, Vec<SendStep>> = BTreeMap::new();
     for send in sends {
-        found.entry(bases[send.operand]).or_default().push(send);
+        by_base.entry(bases[send.operand]).or_default().push(send);
     }
-    let group = |sends: Vec<Send>| Group { union: union(&sends), sends };
-    found.into_values().map(group).collect()
+    let group = |sends: Vec<SendStep>| MergeGroup { bounding_box: bounding_box(&sends), sends };
+    by_base.into_values().map(group).collect()
 }
 
-/// The box that has all of several boxes, if it has no more cells than they have together.
-fn union(sends: &[Send]) -> Option<Ranges> {
-    let boxes: Vec<Ranges> = sends.iter().map(box_of).collect::<Option<_>>()?;
+/// The bounding box of several messages, if it has no more cells than they have in total.
+fn bounding_box(sends: &[SendStep]) -> Option<CellBox> {
+    let boxes: Vec<CellBox> = sends.iter().map(cell_box).collect::<Option<_>>()?;
     let [first, others @ ..] = &boxes[..] else { return None };
     if others.is_empty() {
         return None;
     }
-    let joined = |one: Ranges, other: &Ranges| {
-        let both = one.iter().zip(other);
+    let enclose = |bounds: CellBox, other: &CellBox| {
+        let both = bounds.iter().zip(other);
         both.map(|(one, other)| one.start.min(other.start)..one.end.max(other.end)).collect()
     };
-    let union = others.iter().fold(first.clone(), joined);
-    let cells: u64 = union.iter().map(|range| range.end - range.start).product();
-    let before: u64 = sends.iter().map(Send::count).sum();
-    (cells <= before).then_some(union)
+    let bounding_box = others.iter().fold(first.clone(), enclose);
+    let cells: u64 = bounding_box.iter().map(|range| range.end - range.start).product();
+    let separate: u64 = sends.iter().map(SendStep::count).sum();
+    (cells <= separate).then_some(bounding_box)
 }
 
-/// The cells of a message, if they are a box.
-fn box_of(send: &Send) -> Option<Ranges> {
-    let range = |runs: &Runs| {
+/// The cells of a message, if they form a box.
+fn cell_box(send: &SendStep) -> Option<CellBox> {
+    let range = |runs: &CellRuns| {
         let span = runs.span().filter(|span| span.step == 1 || runs.cells() == 1)?;
         Some(span.start..span.start + runs.cells())
     };
     send.cells.iter().map(range).collect()
 }
 
-fn merged_sends(sends: Vec<Send>, bases: &[usize]) -> Vec<Send> {
-    let mut by_peer: BTreeMap<u64, Vec<Send>> = BTreeMap::new();
+/// Replaces each group of sends by one send of its bounding box.
+fn merge_sends(sends: Vec<SendStep>, bases: &[usize]) -> Vec<SendStep> {
+    let mut by_peer: BTreeMap<u64, Vec<SendStep>> = BTreeMap::new();
     for send in sends {
         by_peer.entry(send.peer).or_default().push(send);
     }
-    let merged = |group: Group| match group.union {
+    let merged = |group: MergeGroup| match group.bounding_box {
         None => group.sends,
-        Some(union) => vec![Send {
-            cells: union
+        Some(bounding_box) => vec![SendStep {
+            cells: bounding_box
                 .iter()
-                .map(|range| Runs::one(range.start, range.end - range.start))
+                .map(|range| CellRuns::contiguous(range.start, range.end - range.start))
                 .collect(),
             ..group.sends.into_iter().next().expect("a group has messages")
         }],
     };
-    let mut found: Vec<Send> =
-        by_peer.into_values().flat_map(|sends| groups(sends, bases)).flat_map(merged).collect();
-    found.sort_by_key(|send| (send.operand, send.peer));
-    found
+    let mut merged_sends: Vec<SendStep> = by_peer
+        .into_values()
+        .flat_map(|sends| group_by_base(sends, bases))
+        .flat_map(merged)
+        .collect();
+    merged_sends.sort_by_key(|send| (send.operand, send.peer));
+    merged_sends
 }
 
-/// For a peer and an operand: what brings its cells.
+/// The merged message that carries the cells of each peer and operand.
 #[derive(Default)]
-struct Wanted(BTreeMap<(u64, usize), Place>);
+struct MergedReceives(BTreeMap<(u64, usize), MergedMessage>);
 
-/// The operand whose message it is, where the cells begin in it, and the message's shape.
-type Place = (usize, Vec<u64>, Vec<u64>);
+/// The operand of the merged message, the offset of the cells in it, and its shape.
+type MergedMessage = (usize, Vec<u64>, Vec<u64>);
 
-impl Wanted {
-    fn add(&mut self, peer: u64, groups: &[Group]) {
+impl MergedReceives {
+    fn add(&mut self, peer: u64, groups: &[MergeGroup]) {
         for group in groups {
-            let Some(union) = &group.union else { continue };
-            let shape: Vec<u64> = union.iter().map(|range| range.end - range.start).collect();
+            let Some(bounding_box) = &group.bounding_box else { continue };
+            let shape: Vec<u64> =
+                bounding_box.iter().map(|range| range.end - range.start).collect();
             for send in &group.sends {
-                let starts = box_of(send).expect("the union is of boxes");
-                let shift = starts.iter().zip(union).map(|(own, all)| own.start - all.start);
-                let place = (group.sends[0].operand, shift.collect(), shape.clone());
-                self.0.insert((peer, send.operand), place);
+                let starts = cell_box(send).expect("merged messages are boxes");
+                let offset = starts
+                    .iter()
+                    .zip(bounding_box)
+                    .map(|(cells, bounds)| cells.start - bounds.start);
+                let merged = (group.sends[0].operand, offset.collect(), shape.clone());
+                self.0.insert((peer, send.operand), merged);
             }
         }
     }
 
-    /// Drops the messages that others bring, and looks for their cells there.
+    /// Removes the messages that are merged into others, and redirects their readers.
     fn apply(&self, plan: &mut Plan) {
-        let before = std::mem::take(&mut plan.receives);
-        let mut kept: Vec<Receive> = Vec::new();
-        let mut numbers: BTreeMap<(u64, usize), usize> = BTreeMap::new();
-        for receive in &before {
-            let place = self.0.get(&(receive.peer, receive.operand));
-            if place.is_some_and(|(first, ..)| *first != receive.operand) {
+        let unmerged = std::mem::take(&mut plan.receives);
+        let mut kept: Vec<ReceiveStep> = Vec::new();
+        let mut indices: BTreeMap<(u64, usize), usize> = BTreeMap::new();
+        for receive in &unmerged {
+            let merged = self.0.get(&(receive.peer, receive.operand));
+            if merged.is_some_and(|(first, ..)| *first != receive.operand) {
                 continue;
             }
-            let shape = place.map_or(&receive.shape, |(_, _, shape)| shape).clone();
-            numbers.insert((receive.peer, receive.operand), kept.len());
-            kept.push(Receive { shape, ..receive.clone() });
+            let shape = merged.map_or(&receive.shape, |(_, _, shape)| shape).clone();
+            indices.insert((receive.peer, receive.operand), kept.len());
+            kept.push(ReceiveStep { shape, ..receive.clone() });
         }
-        // The new number of each message, and where its cells begin in that.
-        let moved = |receive: &Receive| match self.0.get(&(receive.peer, receive.operand)) {
-            Some((first, shift, _)) => (numbers[&(receive.peer, *first)], shift.clone()),
-            None => (numbers[&(receive.peer, receive.operand)], vec![0; receive.shape.len()]),
+        // The new index of each message, and the offset of its cells in the merged message.
+        let redirect = |receive: &ReceiveStep| match self.0.get(&(receive.peer, receive.operand)) {
+            Some((first, offset, _)) => (indices[&(receive.peer, *first)], offset.clone()),
+            None => (indices[&(receive.peer, receive.operand)], vec![0; receive.shape.len()]),
         };
-        let places: Vec<(usize, Vec<u64>)> = before.iter().map(moved).collect();
+        let redirects: Vec<(usize, Vec<u64>)> = unmerged.iter().map(redirect).collect();
         plan.receives = kept;
-        renumber(plan, &places);
+        redirect_sources(plan, &redirects);
     }
 }
 
-fn renumber(plan: &mut Plan, places: &[(usize, Vec<u64>)]) {
+/// Replaces the message indices in tiles and assemblies.
+fn redirect_sources(plan: &mut Plan, redirects: &[(usize, Vec<u64>)]) {
     for source in plan.tiles.iter_mut().flat_map(|tile| &mut tile.sources) {
-        if let Source::Message(number, cells) = source {
-            let (new, shift) = &places[*number];
-            *number = *new;
-            cells.start.iter_mut().zip(shift).for_each(|(start, shift)| *start += shift);
+        if let TileSource::Message(index, cells) = source {
+            let (new, offset) = &redirects[*index];
+            *index = *new;
+            cells.start.iter_mut().zip(offset).for_each(|(start, offset)| *start += offset);
         }
     }
-    for part in plan.moves.iter_mut().flat_map(|moved| &mut moved.parts) {
-        if let Origin::Message(number) = part.origin {
-            let (new, shift) = &places[number];
-            part.origin = Origin::Message(*new);
+    for part in plan.assemblies.iter_mut().flat_map(|step| &mut step.parts) {
+        if let AssemblySource::Message(index) = part.source {
+            let (new, offset) = &redirects[index];
+            part.source = AssemblySource::Message(*new);
             part.copy
                 .from
                 .iter_mut()
-                .zip(shift)
-                .for_each(|(runs, shift)| *runs = runs.shifted(*shift));
+                .zip(offset)
+                .for_each(|(runs, offset)| *runs = runs.shifted(*offset));
         }
     }
 }

@@ -1,128 +1,131 @@
-//! From what is needed to what one rank does: a pure function, the same on every rank.
+//! Plans: what one rank sends, receives and computes for a distributed assignment.
 //!
-//! In comes an assignment `target = f(operands)`, element by element: for the target and each
-//! operand where its base lies, and how the view that is written or read runs through it. Out comes
-//! a [`Plan`]: what the rank sends and receives, and the *tiles* of its piece of the target, in each
-//! of which every operand lies in one place: in the rank's own memory, as it is, or in one message.
-//! So nothing is copied that need not be, and tiles that need no message can be computed while
-//! messages travel. An operand that lies too scattered for tiles is *moved* first, into memory laid
-//! out as the rank's piece of the target; a target that lies scattered is computed in such memory.
+//! Input: an element-wise assignment `target = f(operands)`. The target and each operand are a
+//! [`PlanOperand`]: the distribution of a stored array, and the view of it that is written or read.
 //!
-//! The owner of a piece of the target computes it. Everything follows from the distributions
-//! alone: what one rank plans to send, its peer plans to receive, without a word.
+//! Output: a [`Plan`] for one rank. It lists the messages to send and to receive, and the *tiles*
+//! of the rank's local piece of the target. In a tile each operand has a single source: the rank's
+//! local piece, one message, or an operand that was assembled in a contiguous buffer because its
+//! cells are too scattered for tiles. Tiles without messages can be computed during communication.
+//!
+//! Guarantees: planning is a pure function of the distributions and the views, so the sends of a
+//! rank are the receives of its peers without any negotiation. The owner of an element of the
+//! target computes it (owner-computes rule). The cost is proportional to the number of peers, not
+//! of ranks.
 //!
 //! ```text
-//! through        how the axes of a view run through its base
-//! places         where a rank's cells of a part of an axis lie in its piece
-//! operand        a base and a view of it; what one rank has of it
-//! needs, sends   who needs what from whom: a product over the axes of the view
-//! axis           one axis, cut so that along each cut every operand lies in one place
-//! copies         what is moved, what is scattered
-//! merge          views of one array share messages
-//! tiles          the product of the cuts
-//! steps          what comes out; `explain` writes it as text
-//! reduce         where an array has to lie to be reduced without a change of order
-//! rounds         moves within a budget of memory
-//! estimate       what one of many ranks would send, receive and hold
+//! step               the plan and its steps
+//! operand            a view of a distributed array, and the local section of one rank
+//! local_cells        positions of a rank's cells of a sliced axis in its local piece
+//! needs, sends       receives and sends: products over the axes of the view
+//! axis_segments      one axis, split so that each operand has a single source per segment
+//! cartesian_product  index tuples of a product
+//! assembly           operands that are assembled, targets that are scattered
+//! merge              views of one array share messages
+//! tiles              the product of the segments of all axes
+//! reduce             the distribution in which an array is reduced in NumPy's order
+//! rounds             redistribution in rounds within a memory budget
+//! estimate           messages and memory of a plan
+//! explain            the text form of a plan
 //! ```
 
-mod axis;
-mod copies;
-mod estimate;
-mod explain;
-mod merge;
-mod needs;
-mod operand;
-mod places;
-mod product;
-mod reduce;
-mod rounds;
-mod sends;
-mod steps;
-mod through;
-mod tiles;
+pub(crate) mod assembly;
+pub(crate) mod axis_segments;
+pub(crate) mod cartesian_product;
+pub(crate) mod estimate;
+pub(crate) mod explain;
+pub(crate) mod local_cells;
+pub(crate) mod merge;
+pub(crate) mod needs;
+pub(crate) mod operand;
+pub(crate) mod reduce;
+pub(crate) mod rounds;
+pub(crate) mod sends;
+pub(crate) mod step;
+pub(crate) mod tiles;
 
 use dappled_protocol::exchange::ExchangeError;
 
-pub use estimate::Estimate;
-pub use operand::Operand;
-pub use reduce::for_reduction;
-pub use rounds::{Budget, round_steps};
-pub use steps::{CellCopy, Cells, Move, Origin, Part, Plan, Receive, Send, Source, Tile};
-pub use through::{Along, Through};
+pub use crate::plan::step::{
+    AssembleStep, AssemblyPart, AssemblySource, CellCopy, Plan, PlanTile, ReceiveStep, SendStep,
+    StridedCells, TileSource,
+};
+pub use crate::view::axis_mapping::{AxisMapping, MappedAxis};
+pub use estimate::PlanEstimate;
+pub use operand::PlanOperand;
+pub use reduce::reduction_distribution;
+pub use rounds::{MemoryBudget, round_steps};
 
-/// Why there is no plan.
+/// The reasons why an assignment has no plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// An operand of another shape than the target.
-    #[error("operand {operand} has the shape {found:?}, the target {target:?}")]
+    /// An operand whose shape differs from the target's.
+    #[error("operand {operand} has shape {shape:?}, but the target has shape {target:?}")]
     Shape {
-        /// Which operand.
+        /// The index of the operand.
         operand: usize,
         /// Its shape.
-        found: Vec<u64>,
-        /// The target's.
+        shape: Vec<u64>,
+        /// The shape of the target.
         target: Vec<u64>,
     },
-    /// An operand or target that can't be exchanged.
+    /// A distribution that cannot be exchanged.
     #[error(transparent)]
     Exchange(#[from] ExchangeError),
 }
 
-/// The plan of one rank.
+/// Plans an assignment for one rank.
 ///
 /// ```
-/// use dappled::plan::{Operand, Through, plan};
+/// use dappled::plan::{AxisMapping, PlanOperand, plan};
 /// use dappled::protocol::Distribution;
-/// use dappled::protocol::slice::{Item, Key};
+/// use dappled::protocol::slice::{KeyItem, SliceKey};
 ///
-/// // u[1:] = u[:-1], u of 8 elements in blocks over 2 ranks
+/// // u[1:] = u[:-1], where u has 8 elements in blocks over 2 ranks
 /// let u = Distribution::spec(&[8]).nprocs(2).build()?;
-/// let part = |start, stop| -> Result<Operand, Box<dyn std::error::Error>> {
-///     let key = Key::new(&[Item::Slice(start, stop, None)], &[8])?;
-///     Ok(Operand::new(&u, Through::of_key(&key))?)
+/// let slice = |start, stop| -> Result<PlanOperand, Box<dyn std::error::Error>> {
+///     let key = SliceKey::new(&[KeyItem::Slice(start, stop, None)], &[8])?;
+///     Ok(PlanOperand::new(&u, AxisMapping::from_key(&key))?)
 /// };
-/// let plan = plan(&part(Some(1), None)?, &[part(None, Some(-1))?], 1)?;
+/// let plan = plan(&slice(Some(1), None)?, &[slice(None, Some(-1))?], 1)?;
 /// assert_eq!(plan.to_string(), "\
-/// receive 1 of operand 0 from rank 0
+/// receive 1 elements of operand 0 from rank 0
 /// tile (0):(1) at (0), operand 0 in message 0 at (0)
-/// tile (1):(4) at (1), operand 0 in the piece at (0)
+/// tile (1):(4) at (1), operand 0 in the local piece at (0)
 /// ");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn plan(target: &Operand, operands: &[Operand], rank: u64) -> Result<Plan, PlanError> {
+pub fn plan(target: &PlanOperand, operands: &[PlanOperand], rank: u64) -> Result<Plan, PlanError> {
     let distinct: Vec<usize> = (0..operands.len()).collect();
-    plan_sharing(target, operands, &distinct, rank)
+    plan_with_shared_bases(target, operands, &distinct, rank)
 }
 
-/// The same where some operands are views of the same array, each said by a number: what they need
-/// of a peer comes once.
-pub fn plan_sharing(
-    target: &Operand,
-    operands: &[Operand],
+/// Plans an assignment in which operands may be views of one array.
+///
+/// `bases` has a number for each operand; operands with equal numbers are views of the same array.
+/// Each peer sends the cells that they have in common once.
+pub fn plan_with_shared_bases(
+    target: &PlanOperand,
+    operands: &[PlanOperand],
     bases: &[usize],
     rank: u64,
 ) -> Result<Plan, PlanError> {
     let shape = target.shape();
-    for (number, operand) in operands.iter().enumerate() {
+    for (index, operand) in operands.iter().enumerate() {
         if operand.shape() != shape {
-            return Err(PlanError::Shape {
-                operand: number,
-                found: operand.shape(),
-                target: shape,
-            });
+            return Err(PlanError::Shape { operand: index, shape: operand.shape(), target: shape });
         }
     }
     let mut plan = Plan::default();
     if shape.contains(&0) {
         return Ok(plan);
     }
-    for (number, operand) in operands.iter().enumerate() {
-        plan.sends.extend(sends::sends(target, operand, number, rank));
+    for (index, operand) in operands.iter().enumerate() {
+        plan.sends.extend(sends::plan_sends(target, operand, index, rank));
     }
-    if let Some(piece) = target.own(rank).filter(|piece| !piece.lengths.contains(&0)) {
-        tiles::Tiles::new(target, &piece, operands, rank).fill(&mut plan);
+    if let Some(piece) = target.local_section(rank).filter(|piece| !piece.lengths.contains(&0)) {
+        tiles::TileBuilder::new(target, &piece, operands, rank).fill_plan(&mut plan);
     }
-    merge::merge(&mut plan, (target, operands), bases, rank);
+    merge::merge_messages(&mut plan, (target, operands), bases, rank);
     Ok(plan)
 }

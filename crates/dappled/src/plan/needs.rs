@@ -1,130 +1,162 @@
-//! What one rank needs of an operand, and from whom: a product over the axes of the view.
+//! The elements of an operand that one rank needs, by owner: a product over the axes of the view.
 
-use dappled_protocol::exchange::along_axis;
-use dappled_protocol::{AxisMap, Held, Runs, Transfer};
+use dappled_protocol::exchange::axis_transfers;
+use dappled_protocol::{AxisMap, CellRuns, Held, Transfer};
 
-use super::operand::{Axis, Own};
-use super::product::product;
-use super::{Operand, Receive};
+use super::cartesian_product::cartesian_product;
+use super::operand::PlanOperand;
+use super::operand::{LocalSection, OperandAxis};
+use super::step::ReceiveStep;
 
-/// What one rank needs of an operand.
-pub(super) struct Needs<'a> {
-    pub operand: &'a Operand,
+/// The elements of an operand that one rank needs.
+pub(crate) struct OperandNeeds<'a> {
+    pub operand: &'a PlanOperand,
     rank: u64,
-    /// What the rank itself has of the operand.
-    pub own: Option<Own>,
-    /// Along each axis of the view, what it needs of each that has some.
-    pub axes: Vec<Vec<Need>>,
+    /// The elements of the operand that the rank owns.
+    pub local: Option<LocalSection>,
+    /// Along each axis of the view, the needs by grid coordinate of their owners.
+    pub axes: Vec<Vec<AxisNeed>>,
 }
 
-/// What a rank needs along one axis from those who stand at one place of the operand's grid.
-pub(super) struct Need {
-    /// The place.
-    pub at: u64,
-    /// Which cells it is needed for, counted from the first of the rank's piece of the target.
-    /// Where the operand repeats, the one cell that a copy of it has.
-    pub wanted: Vec<Runs>,
-    /// Which cells of the peer's piece of the view; none where the operand repeats.
-    pub found: Vec<Runs>,
+/// The cells that a rank needs along one axis from the owners at one grid coordinate.
+pub(crate) struct AxisNeed {
+    /// The grid coordinate of the owners.
+    pub coord: u64,
+    /// The cells of the target that they are needed for, counted from the first of the local
+    /// section. Along a broadcast axis, the single cell of an assembled copy.
+    pub target_cells: Vec<CellRuns>,
+    /// The cells of the owner's local section of the view; empty along a broadcast axis.
+    pub source_cells: Vec<CellRuns>,
 }
 
-/// The needs chosen along each axis, by their numbers, and who has their product.
-pub(super) struct Parcel {
-    pub chosen: Vec<usize>,
+/// One need per axis, by index, and the rank that owns their product.
+pub(crate) struct NeededBlock {
+    pub need_indices: Vec<usize>,
     pub peer: u64,
 }
 
-impl Need {
-    /// How many cells.
+impl AxisNeed {
+    /// The number of cells.
     pub fn cells(&self) -> u64 {
-        self.wanted.iter().map(Runs::cells).sum()
+        self.target_cells.iter().map(CellRuns::cells).sum()
     }
 }
 
-impl<'a> Needs<'a> {
-    /// `piece` is what the rank has of the target.
-    pub fn new(target: &Operand, piece: &Own, operand: &'a Operand, rank: u64) -> Self {
+impl<'a> OperandNeeds<'a> {
+    /// Computes the needs of a rank that owns `piece` of the target.
+    pub fn new(
+        target: &PlanOperand,
+        piece: &LocalSection,
+        operand: &'a PlanOperand,
+        rank: u64,
+    ) -> Self {
         let axes = 0..target.axes.len();
-        let axes = axes.map(|axis| along(&target.axes[axis], piece, &operand.axes[axis], axis));
-        Self { operand, rank, own: operand.own(rank), axes: axes.collect() }
+        let axes =
+            axes.map(|axis| axis_needs(&target.axes[axis], piece, &operand.axes[axis], axis));
+        Self { operand, rank, local: operand.local_section(rank), axes: axes.collect() }
     }
 
-    /// Whom it needs something from, itself included.
-    pub fn parcels(&self) -> Vec<Parcel> {
+    /// The blocks that the rank needs, including its own.
+    pub fn blocks(&self) -> Vec<NeededBlock> {
         let lengths: Vec<usize> = self.axes.iter().map(Vec::len).collect();
-        let parcel = |chosen: Vec<usize>| {
-            let at: Vec<u64> =
-                chosen.iter().zip(&self.axes).map(|(&number, axis)| axis[number].at).collect();
-            Parcel { peer: self.peer(&at), chosen }
+        let block = |need_indices: Vec<usize>| {
+            let coords: Vec<u64> = need_indices
+                .iter()
+                .zip(&self.axes)
+                .map(|(&index, axis)| axis[index].coord)
+                .collect();
+            NeededBlock { peer: self.owner_at(&coords), need_indices }
         };
-        product(&lengths).map(parcel).collect()
+        cartesian_product(&lengths).map(block).collect()
     }
 
-    /// Who stands there. Where all have everything, a rank serves itself; rank 0 serves those that
-    /// the operand does not have.
-    pub fn peer(&self, at: &[u64]) -> u64 {
+    /// The rank that provides the elements at these grid coordinates.
+    ///
+    /// If the operand is replicated, a rank provides them itself; rank 0 provides them for ranks
+    /// outside the operand's grid.
+    pub fn owner_at(&self, coords: &[u64]) -> u64 {
         match self.operand.base().held() {
             Held::All if self.rank < self.operand.base().nprocs() => self.rank,
             Held::All => 0,
-            _ => self.operand.rank_at(at),
+            _ => self.operand.rank_at(coords),
         }
     }
 
-    /// What comes from others, peers in ascending order.
-    pub fn receives(&self, number: usize) -> Vec<Receive> {
-        let others = self.parcels().into_iter().filter(|parcel| parcel.peer != self.rank);
-        let receive = |Parcel { chosen, peer }| {
-            let lengths: Vec<u64> = self.chosen(&chosen).map(|(_, need)| need.cells()).collect();
-            Receive { peer, operand: number, shape: self.operand.by_base(&lengths, |_| 1) }
+    /// The messages from other ranks, peers in ascending order.
+    pub fn receives(&self, operand: usize) -> Vec<ReceiveStep> {
+        let others = self.blocks().into_iter().filter(|block| block.peer != self.rank);
+        let receive = |NeededBlock { need_indices: chosen, peer }| {
+            let lengths: Vec<u64> =
+                self.selected_needs(&chosen).map(|(_, need)| need.cells()).collect();
+            ReceiveStep { peer, operand, shape: self.operand.per_base_axis(&lengths, |_| 1) }
         };
-        let mut receives: Vec<Receive> = others.map(receive).collect();
+        let mut receives: Vec<ReceiveStep> = others.map(receive).collect();
         receives.sort_by_key(|receive| receive.peer);
         receives
     }
 
-    /// The needs chosen along each axis.
-    pub fn chosen(&self, chosen: &[usize]) -> impl Iterator<Item = (&Axis, &Need)> {
-        let needs = self.axes.iter().zip(chosen).map(|(axis, &number)| &axis[number]);
+    /// The needs with these indices, one per axis.
+    pub fn selected_needs(
+        &self,
+        need_indices: &[usize],
+    ) -> impl Iterator<Item = (&OperandAxis, &AxisNeed)> {
+        let needs = self.axes.iter().zip(need_indices).map(|(axis, &index)| &axis[index]);
         self.operand.axes.iter().zip(needs)
     }
 }
 
-fn along(target: &Axis, piece: &Own, operand: &Axis, axis: usize) -> Vec<Need> {
+/// The needs along one axis.
+fn axis_needs(
+    target: &OperandAxis,
+    piece: &LocalSection,
+    operand: &OperandAxis,
+    axis: usize,
+) -> Vec<AxisNeed> {
     if operand.base.is_none() {
-        let once = Need { at: 0, wanted: vec![Runs::one(0, 1)], found: Vec::new() };
-        return if piece.lengths[axis] > 0 { vec![once] } else { Vec::new() };
+        let single = AxisNeed {
+            coord: 0,
+            target_cells: vec![CellRuns::contiguous(0, 1)],
+            source_cells: Vec::new(),
+        };
+        return if piece.lengths[axis] > 0 { vec![single] } else { Vec::new() };
     }
-    let peers = met(&target.map, piece, &operand.map, axis);
-    let need = |(at, transfers): (u64, Vec<Transfer>)| {
-        let first = piece.firsts[axis];
-        let (wanted, found) =
-            transfers.into_iter().map(|both| (counted_from(first, both.own), both.other)).unzip();
-        Need { at, wanted, found }
+    let peers = transfers_along(&target.map, piece, &operand.map, axis);
+    let need = |(coord, transfers): (u64, Vec<Transfer>)| {
+        let first = piece.first_cells[axis];
+        let (target_cells, source_cells) = transfers
+            .into_iter()
+            .map(|transfer| (rebase_runs(first, transfer.own), transfer.other))
+            .unzip();
+        AxisNeed { coord, target_cells, source_cells }
     };
     peers.into_iter().map(need).collect()
 }
 
-/// What moves along an axis between a rank, which has `own` of it, and the ranks of another map; the
-/// same seen from both sides. Where both maps are the same nothing moves, and all is in order.
-pub(super) fn met(
+/// The transfers along an axis between the owner of `own` and the ranks of another map.
+///
+/// Both sides compute the same transfers. If both maps are equal, each cell maps to itself.
+pub(crate) fn transfers_along(
     map: &AxisMap,
-    own: &Own,
+    section: &LocalSection,
     other: &AxisMap,
     axis: usize,
 ) -> Vec<(u64, Vec<Transfer>)> {
-    let (at, length) = (own.at[axis], own.lengths[axis]);
+    let (coord, length) = (section.coords[axis], section.lengths[axis]);
     if map != other || length == 0 {
-        return along_axis(map, other, at);
+        return axis_transfers(map, other, coord);
     }
-    let cells = Runs::one(own.firsts[axis], length);
-    vec![(at, vec![Transfer { own: cells.clone(), other: cells }])]
+    let cells = CellRuns::contiguous(section.first_cells[axis], length);
+    vec![(coord, vec![Transfer { own: cells.clone(), other: cells }])]
 }
 
-fn counted_from(first: u64, runs: Runs) -> Runs {
+/// Subtracts the index of the first cell.
+fn rebase_runs(first: u64, runs: CellRuns) -> CellRuns {
     match runs {
-        Runs::Periodic { start, len, count, period } => {
-            Runs::Periodic { start: start - first, len, count, period }
+        CellRuns::Periodic { start, len, count, period } => {
+            CellRuns::Periodic { start: start - first, len, count, period }
         }
-        Runs::Listed(cells) => Runs::Listed(cells.iter().map(|cell| cell - first).collect()),
+        CellRuns::Listed(cells) => {
+            CellRuns::Listed(cells.iter().map(|cell| cell - first).collect())
+        }
     }
 }

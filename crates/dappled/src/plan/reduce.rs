@@ -1,42 +1,50 @@
-//! Where an array has to lie so that reductions keep NumPy's order, and with it its bits.
+//! The distribution in which an array is reduced in NumPy's order, to obtain NumPy's bits.
 //!
-//! What is reduced must lie on one rank, in order: sums of parts that depend on the number of ranks
-//! would round differently. So an array is first redistributed, if it has to be, and then reduced
-//! by each rank alone.
+//! Partial sums that depend on the number of ranks round differently. Values that are reduced
+//! together must therefore be on one rank, in order: the array is redistributed if necessary, and
+//! each rank then reduces its values alone.
 
 use dappled_protocol::{AxisMap, Distribution, Held};
 
-/// A distribution of the same array on the same ranks in which the axes to be reduced are whole, and
-/// the others are in blocks over all ranks; if all axes are reduced, blocks along the first one
-/// alone. The distribution itself if it is such a one.
+/// Returns a distribution of the same array in which no reduced axis is distributed.
+///
+/// The other axes are in blocks over all ranks. If all axes are reduced, the array is in blocks
+/// along the first one. A distribution that has this form is returned as it is.
 ///
 /// ```
-/// use dappled::plan::for_reduction;
+/// use dappled::plan::reduction_distribution;
 /// use dappled::protocol::Distribution;
 /// let rows = Distribution::spec(&[8, 6]).grid_shape(&[4, 1]).build()?;
-/// assert_eq!(for_reduction(&rows, &[1]).grid_shape(), [4, 1]); // as it is
-/// assert_eq!(for_reduction(&rows, &[0]).grid_shape(), [1, 4]);
-/// assert_eq!(for_reduction(&rows, &[0, 1]).grid_shape(), [4, 1]);
+/// assert_eq!(reduction_distribution(&rows, &[1]).grid_shape(), [4, 1]); // unchanged
+/// assert_eq!(reduction_distribution(&rows, &[0]).grid_shape(), [1, 4]);
+/// assert_eq!(reduction_distribution(&rows, &[0, 1]).grid_shape(), [4, 1]);
 /// # Ok::<(), dappled::protocol::ProtocolError>(())
 /// ```
-pub fn for_reduction(base: &Distribution, reduced: &[usize]) -> Distribution {
+pub fn reduction_distribution(base: &Distribution, reduced: &[usize]) -> Distribution {
     let ndim = base.axes().len();
-    // Of no axis to split, the first is split all the same: its parts are put together in order.
-    let all = (0..ndim).all(|axis| reduced.contains(&axis));
-    let is_whole = |axis: usize| reduced.contains(&axis) && !(all && axis == 0);
-    if base.held() != Held::Grid || is_ready(base, is_whole, all) {
+    // If all axes are reduced, the first is distributed: its partial results are combined in order.
+    let is_full_reduction = (0..ndim).all(|axis| reduced.contains(&axis));
+    let is_undistributed =
+        |axis: usize| reduced.contains(&axis) && !(is_full_reduction && axis == 0);
+    if base.held() != Held::Grid || is_ready(base, is_undistributed, is_full_reduction) {
         return base.clone();
     }
-    let kinds: String = (0..ndim).map(|axis| if is_whole(axis) { 'n' } else { 'b' }).collect();
+    let kinds: String =
+        (0..ndim).map(|axis| if is_undistributed(axis) { 'n' } else { 'b' }).collect();
     let spec = Distribution::spec(&base.shape()).dist(&kinds).nprocs(base.nprocs());
-    spec.build().expect("blocks of any shape on any number of ranks")
+    spec.build().expect("blocks are valid for any shape and number of ranks")
 }
 
-/// Is it as it has to be: whole axes in order, and a first axis that is split along its order?
-fn is_ready(base: &Distribution, is_whole: impl Fn(usize) -> bool, all: bool) -> bool {
-    let fits = |(axis, map): (usize, &AxisMap)| match is_whole(axis) {
+/// Returns true if reduced axes are undistributed and in order, and a first axis that stays
+/// distributed is in ascending blocks.
+fn is_ready(
+    base: &Distribution,
+    is_undistributed: impl Fn(usize) -> bool,
+    is_full_reduction: bool,
+) -> bool {
+    let fits = |(axis, map): (usize, &AxisMap)| match is_undistributed(axis) {
         true => map.grid() == 1 && map.dist_type() != 'u',
-        false if all => matches!(map.dist_type(), 'b' | 'n'),
+        false if is_full_reduction => matches!(map.dist_type(), 'b' | 'n'),
         false => true,
     };
     let is_padded = (0..base.axes().len()).any(|axis| base.is_padded(axis));

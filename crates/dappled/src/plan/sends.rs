@@ -1,95 +1,132 @@
-//! What one rank sends of an operand, and to whom: the other side of what they need.
+//! The messages that one rank sends of an operand: the counterpart of its peers' needs.
 
-use dappled_protocol::exchange::along_axis;
-use dappled_protocol::{Held, Runs, Transfer};
+use dappled_protocol::exchange::axis_transfers;
+use dappled_protocol::{CellRuns, Held, Transfer};
 
-use super::needs::met;
-use super::operand::{Axis, Own};
-use super::product::product;
-use super::{Operand, Send};
+use super::cartesian_product::cartesian_product;
+use super::needs::transfers_along;
+use super::operand::PlanOperand;
+use super::operand::{LocalSection, OperandAxis};
+use super::step::SendStep;
 
-/// What a rank sends along one axis to those who stand at one place of the target's grid.
-struct Wish {
-    at: u64,
-    /// Cells of the rank's piece of the operand's base.
-    cells: Runs,
+/// The cells that a rank sends along one axis to the ranks at one grid coordinate of the target.
+struct AxisSend {
+    coord: u64,
+    /// Cells of the local piece of the operand's base.
+    cells: CellRuns,
 }
 
-/// What a rank sends of an operand, peers in ascending order.
-pub(super) fn sends(target: &Operand, operand: &Operand, number: usize, rank: u64) -> Vec<Send> {
-    let Some(own) = operand.own(rank) else { return Vec::new() };
-    let mut found = match operand.base().held() {
-        Held::All => served(target, operand, &own, rank),
-        _ => asked(target, operand, &own, rank),
+/// The messages that a rank sends of an operand, peers in ascending order.
+pub(crate) fn plan_sends(
+    target: &PlanOperand,
+    operand: &PlanOperand,
+    index: usize,
+    rank: u64,
+) -> Vec<SendStep> {
+    let Some(section) = operand.local_section(rank) else { return Vec::new() };
+    let mut by_peer = match operand.base().held() {
+        Held::All => sends_from_replicas(target, operand, &section, rank),
+        _ => sends_from_grid(target, operand, &section, rank),
     };
-    found.sort_by_key(|&(peer, _)| peer);
-    let send = |(peer, along): (u64, Vec<Runs>)| Send {
+    by_peer.sort_by_key(|&(peer, _)| peer);
+    let send = |(peer, along): (u64, Vec<CellRuns>)| SendStep {
         peer,
-        operand: number,
+        operand: index,
         cells: operand.piece_runs(&along),
     };
-    found.into_iter().map(send).collect()
+    by_peer.into_iter().map(send).collect()
 }
 
-/// To whom, and which cells along each axis of the view.
-type Found = Vec<(u64, Vec<Runs>)>;
+/// The peers, and the cells along each axis of the view.
+type PeerCells = Vec<(u64, Vec<CellRuns>)>;
 
-fn asked(target: &Operand, operand: &Operand, own: &Own, rank: u64) -> Found {
-    let wishes: Vec<Vec<Wish>> =
-        (0..own.at.len()).map(|axis| wishes(target, operand, own, axis)).collect();
-    let lengths: Vec<usize> = wishes.iter().map(Vec::len).collect();
-    let mut found = Vec::new();
-    for chosen in product(&lengths) {
-        let chosen = || chosen.iter().zip(&wishes).map(|(&number, axis)| &axis[number]);
-        let at: Vec<u64> = chosen().map(|wish| wish.at).collect();
+/// The sends of a distributed operand.
+fn sends_from_grid(
+    target: &PlanOperand,
+    operand: &PlanOperand,
+    section: &LocalSection,
+    rank: u64,
+) -> PeerCells {
+    let sends: Vec<Vec<AxisSend>> =
+        (0..section.coords.len()).map(|axis| axis_sends(target, operand, section, axis)).collect();
+    let lengths: Vec<usize> = sends.iter().map(Vec::len).collect();
+    let mut by_peer = Vec::new();
+    for chosen in cartesian_product(&lengths) {
+        let chosen = || chosen.iter().zip(&sends).map(|(&index, axis)| &axis[index]);
+        let coords: Vec<u64> = chosen().map(|send| send.coord).collect();
         let peers = match target.base().held() {
             Held::All => 0..target.base().nprocs(),
-            _ => target.rank_at(&at)..target.rank_at(&at) + 1,
+            _ => target.rank_at(&coords)..target.rank_at(&coords) + 1,
         };
         let others = peers.filter(|&peer| peer != rank);
-        found.extend(others.map(|peer| (peer, chosen().map(|wish| wish.cells.clone()).collect())));
+        by_peer
+            .extend(others.map(|peer| (peer, chosen().map(|send| send.cells.clone()).collect())));
     }
-    found
+    by_peer
 }
 
-fn wishes(target: &Operand, operand: &Operand, own: &Own, axis: usize) -> Vec<Wish> {
+/// The sends along one axis.
+fn axis_sends(
+    target: &PlanOperand,
+    operand: &PlanOperand,
+    section: &LocalSection,
+    axis: usize,
+) -> Vec<AxisSend> {
     let (target, operand) = (&target.axes[axis], &operand.axes[axis]);
     if operand.base.is_none() {
-        let wanting = (0..target.map.grid()).filter(|&at| target.map.owned(at) > 0);
-        return wanting.map(|at| Wish { at, cells: Runs::one(0, 1) }).collect();
+        let receivers = (0..target.map.grid()).filter(|&coord| target.map.owned(coord) > 0);
+        return receivers
+            .map(|coord| AxisSend { coord, cells: CellRuns::contiguous(0, 1) })
+            .collect();
     }
-    let wish = |(at, transfers): (u64, Vec<Transfer>)| {
-        let cells = transfers.into_iter().map(|both| both.own).collect();
-        Wish { at, cells: placed(operand, own, axis, cells) }
+    let send = |(coord, transfers): (u64, Vec<Transfer>)| {
+        let cells = transfers.into_iter().map(|transfer| transfer.own).collect();
+        AxisSend { coord, cells: base_cells(operand, section, axis, cells) }
     };
-    met(&operand.map, own, &target.map, axis).into_iter().map(wish).collect()
+    transfers_along(&operand.map, section, &target.map, axis).into_iter().map(send).collect()
 }
 
-fn placed(operand: &Axis, own: &Own, axis: usize, cells: Vec<Runs>) -> Runs {
-    own.places[axis].of(&cells, operand.is_backwards())
+/// Maps cells of the local section of a view to cells of the local piece of the base.
+fn base_cells(
+    operand: &OperandAxis,
+    section: &LocalSection,
+    axis: usize,
+    cells: Vec<CellRuns>,
+) -> CellRuns {
+    section.local_cells[axis].map_runs(&cells, operand.is_backwards())
 }
 
-/// Where all ranks have everything, rank 0 sends to those ranks that the operand does not have.
-fn served(target: &Operand, operand: &Operand, own: &Own, rank: u64) -> Found {
+/// The sends of a replicated operand: rank 0 sends to ranks outside the operand's grid.
+fn sends_from_replicas(
+    target: &PlanOperand,
+    operand: &PlanOperand,
+    section: &LocalSection,
+    rank: u64,
+) -> PeerCells {
     let peers = match rank {
         0 => operand.base().nprocs()..target.base().nprocs(),
         _ => 0..0,
     };
-    let served = |peer| Some((peer, needed(target, operand, own, peer)?));
-    peers.filter_map(served).collect()
+    let send = |peer| Some((peer, cells_needed_by(target, operand, section, peer)?));
+    peers.filter_map(send).collect()
 }
 
-/// What a rank that the operand does not have needs of it along each axis; None where nothing.
-fn needed(target: &Operand, operand: &Operand, own: &Own, peer: u64) -> Option<Vec<Runs>> {
-    let stands = target.stands(peer)?;
+/// The cells that a rank outside the operand's grid needs along each axis; `None` if it needs none.
+fn cells_needed_by(
+    target: &PlanOperand,
+    operand: &PlanOperand,
+    section: &LocalSection,
+    peer: u64,
+) -> Option<Vec<CellRuns>> {
+    let coords = target.grid_coords(peer)?;
     let along = |axis: usize| {
         let (map, operand) = (&target.axes[axis].map, &operand.axes[axis]);
         if operand.base.is_none() {
-            return (map.owned(stands[axis]) > 0).then(|| Runs::one(0, 1));
+            return (map.owned(coords[axis]) > 0).then(|| CellRuns::contiguous(0, 1));
         }
-        let (_, transfers) = along_axis(map, &operand.map, stands[axis]).into_iter().next()?;
-        let cells = transfers.into_iter().map(|both| both.other).collect();
-        Some(placed(operand, own, axis, cells))
+        let (_, transfers) = axis_transfers(map, &operand.map, coords[axis]).into_iter().next()?;
+        let cells = transfers.into_iter().map(|transfer| transfer.other).collect();
+        Some(base_cells(operand, section, axis, cells))
     };
-    (0..stands.len()).map(along).collect()
+    (0..coords.len()).map(along).collect()
 }

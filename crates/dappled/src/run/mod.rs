@@ -1,221 +1,257 @@
-//! Walks a plan once: sends and receives, moves what must be moved, and runs a kernel on each tile.
+//! Execution: walks a plan once, and evaluates deferred nodes.
 //!
-//! In comes a [`Plan`], a fused program, this rank's pieces of the operands and of the targets.
-//! Tiles that need no message are computed while messages travel; nothing calls back up.
+//! Input: a fused program, and either local memory or a [`Plan`] with this rank's local pieces of
+//! the operands and of the targets. Output: the values in memory, and the floating-point flags that
+//! were raised.
+//!
+//! Guarantees: each step of a plan runs once. Tiles that need no message are computed while
+//! messages are in flight. Messages are packed before the target is written if both share memory.
+//!
+//! ```text
+//! evaluate     materialises deferred nodes: fuses, plans, runs
+//! distributed  programs whose operands are distributed
+//! in_place     plans that overwrite the memory they read
+//! halo         halo exchange: updates the padding of an array
+//! piece        the local piece of an array
+//! copy         copies of cells: packing, assembling, scattering
+//! ```
 
-mod copy;
-mod halo;
-mod over;
-mod piece;
+pub(crate) mod copy;
+pub(crate) mod distributed;
+pub(crate) mod evaluate;
+pub(crate) mod halo;
+pub(crate) mod in_place;
+pub(crate) mod piece;
 
 use std::collections::HashSet;
 
-use dappled_fabric::{Fabric, FabricError, Pending, Tag, keep};
-use dappled_kernels::{Buffer, Engine, Error as KernelError, Operand, Raised, View};
+use dappled_fabric::{ExchangeRequest, Fabric, FabricError, Tag, keep};
+use dappled_kernels::{Buffer, BufferView, Engine, Error as KernelError, StepFlags, View};
 
-pub use halo::Halo;
-pub use over::{fits_over, run_over};
-pub use piece::Piece;
+pub use crate::run::in_place::{can_run_in_place, run_plan_in_place};
+pub use halo::HaloExchange;
+pub use piece::LocalPiece;
 
-use crate::plan::{CellCopy, Move, Origin, Plan, Receive, Send, Source, Tile};
-use copy::{copy_cells, kept, packed};
-use piece::c_order;
+use crate::plan::step::{
+    AssembleStep, AssemblySource, CellCopy, Plan, PlanTile, ReceiveStep, SendStep, TileSource,
+};
+use copy::{copy_cells, pack_cells, share_or_pack};
+use piece::c_order_view;
 
-/// Why a plan could not be carried out.
+/// The reasons why a plan could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Messages did not come or go.
+    /// The communication failed.
     #[error(transparent)]
     Fabric(#[from] FabricError),
-    /// A kernel refused its operands: the plan and the program do not belong together.
+    /// A kernel rejected its operands: the plan does not belong to the program.
     #[error(transparent)]
     Kernel(#[from] KernelError),
 }
 
-/// Carries out a plan: `targets = engine(operands)`. All targets are distributed alike, and written
-/// at the same cells.
-pub fn run(
+/// Runs a plan: `targets = engine(operands)`.
+///
+/// All targets have the same distribution and are written at the same cells.
+pub fn run_plan(
     fabric: &dyn Fabric,
     tag: Tag,
     plan: &Plan,
     engine: &dyn Engine,
-    operands: &[&Piece],
-    targets: &[&Piece],
-) -> Result<Raised, RunError> {
-    let mut pending = post(fabric, tag, plan, operands, targets);
-    let written = written(plan, targets);
-    let mut walk = Walk::new(plan, engine, operands, &written);
-    walk.prepare()?;
-    walk.compute_local(&mut pending)?;
-    walk.take(pending.wait()?)?;
-    walk.compute_others()?;
-    let raised = std::mem::take(&mut walk.raised);
-    walk.give_back();
+    operands: &[&LocalPiece],
+    targets: &[&LocalPiece],
+) -> Result<StepFlags, RunError> {
+    let mut pending = start_messages(fabric, tag, plan, operands, targets);
+    let outputs = output_pieces(plan, targets);
+    let mut run = PlanRun::new(plan, engine, operands, &outputs);
+    run.assemble_local()?;
+    run.compute_local_tiles(&mut pending)?;
+    run.accept_messages(pending.wait()?)?;
+    run.compute_remaining_tiles()?;
+    let raised = std::mem::take(&mut run.raised);
+    run.recycle();
     if let Some(copy) = &plan.scatter {
-        written.iter().zip(targets).try_for_each(|(from, to)| copied(from, to, copy))?;
-        written.into_iter().for_each(Piece::give_back);
+        outputs
+            .iter()
+            .zip(targets)
+            .try_for_each(|(from, to)| copy_between_pieces(from, to, copy))?;
+        outputs.into_iter().for_each(LocalPiece::recycle);
     }
     Ok(raised)
 }
 
-fn post(
+/// Starts the exchange of all messages of a plan.
+fn start_messages(
     fabric: &dyn Fabric,
     tag: Tag,
     plan: &Plan,
-    operands: &[&Piece],
-    targets: &[&Piece],
-) -> Pending {
-    let payload = |send: &Send| {
+    operands: &[&LocalPiece],
+    targets: &[&LocalPiece],
+) -> ExchangeRequest {
+    let payload = |send: &SendStep| {
         let from = operands[send.operand];
-        let is_written = |target: &&Piece| target.buffer.is_same(&from.buffer);
-        // Memory of others may be that of a target too, under another name.
+        let is_written = |target: &&LocalPiece| target.buffer.is_same(&from.buffer);
+        // Foreign memory may alias a target even if the buffers differ.
         match from.buffer.is_foreign() || targets.iter().any(is_written) {
-            true => packed(from, &send.cells).into(),
-            false => kept(from, &send.cells),
+            true => pack_cells(from, &send.cells).into(),
+            false => share_or_pack(from, &send.cells),
         }
     };
-    let length = |receive: &Receive| {
+    let length = |receive: &ReceiveStep| {
         receive.count() as usize * operands[receive.operand].view.dtype.itemsize()
     };
     let sends = plan.sends.iter().map(|send| (send.peer, payload(send)));
     let awaited = plan.receives.iter().map(|receive| (receive.peer, Some(length(receive))));
-    fabric.start(tag, sends.collect(), awaited.collect())
+    fabric.start_exchange(tag, sends.collect(), awaited.collect())
 }
 
-/// What tiles are written to: the targets, or memory that is scattered into them at the end.
-fn written(plan: &Plan, targets: &[&Piece]) -> Vec<Piece> {
-    let memory = |target: &&Piece| match &plan.scatter {
+/// The pieces that tiles are written to: the targets, or buffers that are scattered at the end.
+fn output_pieces(plan: &Plan, targets: &[&LocalPiece]) -> Vec<LocalPiece> {
+    let memory = |target: &&LocalPiece| match &plan.scatter {
         None => (*target).clone(),
         Some(copy) => {
             let shape: Vec<u64> = copy.from.iter().map(|cells| cells.cells()).collect();
-            Piece::room(target.view.dtype, &shape)
+            LocalPiece::from_message_pool(target.view.dtype, &shape)
         }
     };
     targets.iter().map(memory).collect()
 }
 
-fn copied(from: &Piece, to: &Piece, copy: &CellCopy) -> Result<(), RunError> {
+fn copy_between_pieces(
+    from: &LocalPiece,
+    to: &LocalPiece,
+    copy: &CellCopy,
+) -> Result<(), RunError> {
     copy_cells((&from.buffer.read()?, &from.view), (&mut to.buffer.write()?, &to.view), copy);
     Ok(())
 }
 
-/// A plan that is being carried out.
-struct Walk<'a> {
+/// A plan in execution.
+struct PlanRun<'a> {
     plan: &'a Plan,
     engine: &'a dyn Engine,
-    operands: &'a [&'a Piece],
-    targets: &'a [Piece],
-    /// What came, where tiles read it as it is.
-    messages: Vec<Option<Piece>>,
-    moved: Vec<Piece>,
-    /// What the program signalled.
-    raised: Raised,
+    operands: &'a [&'a LocalPiece],
+    targets: &'a [LocalPiece],
+    /// The messages that tiles read directly, by index in [`Plan::receives`].
+    messages: Vec<Option<LocalPiece>>,
+    assembled: Vec<LocalPiece>,
+    /// The floating-point flags that the program raised.
+    raised: StepFlags,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> PlanRun<'a> {
     fn new(
         plan: &'a Plan,
         engine: &'a dyn Engine,
-        operands: &'a [&'a Piece],
-        targets: &'a [Piece],
+        operands: &'a [&'a LocalPiece],
+        targets: &'a [LocalPiece],
     ) -> Self {
-        let (messages, moved, raised) = (Vec::new(), Vec::new(), Raised::default());
-        Self { plan, engine, operands, targets, messages, moved, raised }
+        let (messages, assembled, raised) = (Vec::new(), Vec::new(), StepFlags::default());
+        Self { plan, engine, operands, targets, messages, assembled, raised }
     }
 
-    /// Moves what this rank has itself.
-    fn prepare(&mut self) -> Result<(), RunError> {
-        for moved in &self.plan.moves {
-            let own = self.operands[moved.operand];
-            let piece = Piece::room(own.view.dtype, &moved.shape);
-            let parts = moved.parts.iter().filter(|part| part.origin == Origin::Piece);
-            parts.into_iter().try_for_each(|part| copied(own, &piece, &part.copy))?;
-            self.moved.push(piece);
+    /// Copies the parts of assembled operands that are in local pieces.
+    fn assemble_local(&mut self) -> Result<(), RunError> {
+        for step in &self.plan.assemblies {
+            let local = self.operands[step.operand];
+            let piece = LocalPiece::from_message_pool(local.view.dtype, &step.shape);
+            let parts = step.parts.iter().filter(|part| part.source == AssemblySource::LocalPiece);
+            parts
+                .into_iter()
+                .try_for_each(|part| copy_between_pieces(local, &piece, &part.copy))?;
+            self.assembled.push(piece);
         }
         Ok(())
     }
 
-    /// Messages move on between tiles.
-    fn compute_local(&mut self, pending: &mut Pending) -> Result<(), RunError> {
+    /// Computes the tiles without messages; polls the exchange after each tile.
+    fn compute_local_tiles(&mut self, pending: &mut ExchangeRequest) -> Result<(), RunError> {
         let plan = self.plan;
         for tile in plan.tiles.iter().filter(|tile| plan.is_local(tile)) {
-            self.compute(tile)?;
+            self.compute_tile(tile)?;
             pending.poll()?;
         }
         Ok(())
     }
 
-    fn compute_others(&mut self) -> Result<(), RunError> {
+    /// Computes the tiles that read messages.
+    fn compute_remaining_tiles(&mut self) -> Result<(), RunError> {
         let plan = self.plan;
         let mut others = plan.tiles.iter().filter(|tile| !plan.is_local(tile));
-        others.try_for_each(|tile| self.compute(tile))
+        others.try_for_each(|tile| self.compute_tile(tile))
     }
 
-    /// Takes what came: to be moved, or to be read as it is.
-    fn take(&mut self, messages: Vec<Vec<u8>>) -> Result<(), RunError> {
-        for (moved, piece) in self.plan.moves.iter().zip(&self.moved) {
-            self.unpack(moved, piece, &messages)?;
+    /// Copies messages into assembled operands, and keeps those that tiles read directly.
+    fn accept_messages(&mut self, messages: Vec<Vec<u8>>) -> Result<(), RunError> {
+        for (step, piece) in self.plan.assemblies.iter().zip(&self.assembled) {
+            self.copy_from_messages(step, piece, &messages)?;
         }
         let read: HashSet<usize> = self.plan.messages_read().collect();
-        let message = |(number, (receive, bytes)): (usize, (&Receive, Vec<u8>))| {
-            let view = c_order(self.operands[receive.operand].view.dtype, &receive.shape);
-            if !read.contains(&number) {
+        let message = |(index, (receive, bytes)): (usize, (&ReceiveStep, Vec<u8>))| {
+            let view = c_order_view(self.operands[receive.operand].view.dtype, &receive.shape);
+            if !read.contains(&index) {
                 keep(bytes);
                 return None;
             }
-            Some(Piece { buffer: Buffer::from_vec(bytes, view.dtype.itemsize()), view })
+            Some(LocalPiece { buffer: Buffer::from_vec(bytes, view.dtype.itemsize()), view })
         };
         let messages = self.plan.receives.iter().zip(messages).enumerate();
         self.messages = messages.map(message).collect();
         Ok(())
     }
 
-    fn unpack(&self, moved: &Move, piece: &Piece, messages: &[Vec<u8>]) -> Result<(), RunError> {
+    /// Copies the parts of an assembled operand that are in messages.
+    fn copy_from_messages(
+        &self,
+        step: &AssembleStep,
+        piece: &LocalPiece,
+        messages: &[Vec<u8>],
+    ) -> Result<(), RunError> {
         let mut memory = piece.buffer.write()?;
-        for part in &moved.parts {
-            if let Origin::Message(number) = part.origin {
-                let view = c_order(piece.view.dtype, &self.plan.receives[number].shape);
-                copy_cells((&messages[number], &view), (&mut memory, &piece.view), &part.copy);
+        for part in &step.parts {
+            if let AssemblySource::Message(index) = part.source {
+                let view = c_order_view(piece.view.dtype, &self.plan.receives[index].shape);
+                copy_cells((&messages[index], &view), (&mut memory, &piece.view), &part.copy);
             }
         }
         Ok(())
     }
 
-    /// What came has been read, and what was moved.
-    fn give_back(self) {
-        self.messages.into_iter().flatten().chain(self.moved).for_each(Piece::give_back);
+    /// Returns the memory of messages and assembled operands to the message pool.
+    fn recycle(self) {
+        self.messages.into_iter().flatten().chain(self.assembled).for_each(LocalPiece::recycle);
     }
 
-    /// Where the operands of a tile are, and its part of the targets.
-    fn places(&self, tile: &Tile) -> (Vec<Place>, Vec<Place>) {
-        let place = |(source, own): (&Source, &&Piece)| {
+    /// The memory of a tile's operands and targets.
+    fn tile_memory(&self, tile: &PlanTile) -> (Vec<OwnedOperand>, Vec<OwnedOperand>) {
+        let operand_memory = |(source, local): (&TileSource, &&LocalPiece)| {
             let (piece, cells) = match source {
-                Source::Piece(cells) => (*own, cells),
-                Source::Message(number, cells) => {
-                    (self.messages[*number].as_ref().expect("it stays as it is"), cells)
-                }
-                Source::Moved(number, cells) => (&self.moved[*number], cells),
+                TileSource::LocalPiece(cells) => (*local, cells),
+                TileSource::Message(index, cells) => (
+                    self.messages[*index].as_ref().expect("messages that tiles read are kept"),
+                    cells,
+                ),
+                TileSource::Assembled(index, cells) => (&self.assembled[*index], cells),
             };
-            (piece.buffer.clone(), piece.cells(cells, &tile.shape))
+            (piece.buffer.clone(), piece.cells_view(cells, &tile.shape))
         };
-        let inputs = tile.sources.iter().zip(self.operands).map(place).collect();
+        let inputs = tile.sources.iter().zip(self.operands).map(operand_memory).collect();
         let outputs = self.targets.iter();
-        let outputs =
-            outputs.map(|piece| (piece.buffer.clone(), piece.cells(&tile.target, &tile.shape)));
+        let outputs = outputs
+            .map(|piece| (piece.buffer.clone(), piece.cells_view(&tile.target, &tile.shape)));
         (inputs, outputs.collect())
     }
 
-    fn compute(&mut self, tile: &Tile) -> Result<(), RunError> {
-        let (inputs, outputs) = self.places(tile);
-        let raised = self.engine.run(&memories(&inputs)?, &memories(&outputs)?)?;
+    fn compute_tile(&mut self, tile: &PlanTile) -> Result<(), RunError> {
+        let (inputs, outputs) = self.tile_memory(tile);
+        let raised = self.engine.run(&kernel_operands(&inputs)?, &kernel_operands(&outputs)?)?;
         self.raised = std::mem::take(&mut self.raised).join(raised);
         Ok(())
     }
 }
 
-/// A view of some memory.
-type Place = (Buffer, View);
+/// A buffer and a view of it, kept alive while a tile runs.
+type OwnedOperand = (Buffer, View);
 
-fn memories(places: &[Place]) -> Result<Vec<Operand<'_>>, KernelError> {
-    places.iter().map(|(buffer, view)| Operand::new(buffer, view)).collect()
+fn kernel_operands(views: &[OwnedOperand]) -> Result<Vec<BufferView<'_>>, KernelError> {
+    views.iter().map(|(buffer, view)| BufferView::new(buffer, view)).collect()
 }

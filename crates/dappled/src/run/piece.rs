@@ -1,46 +1,46 @@
-//! A rank's piece of an array.
+//! The local piece of a distributed array.
 
-use dappled_fabric::{keep, memory};
+use dappled_fabric::{keep, take_buffer};
 use dappled_kernels::{Buffer, DType, Scalar, View};
 
-use crate::plan::Cells;
+use crate::plan::step::StridedCells;
 
-/// This rank's piece of an array: memory in C order, padding included.
+/// This rank's local piece of an array: memory in C order, including padding.
 #[derive(Clone, Debug)]
-pub struct Piece {
+pub struct LocalPiece {
     /// The memory.
     pub buffer: Buffer,
-    /// How it is laid out.
+    /// The layout of the piece in the buffer.
     pub view: View,
 }
 
-impl Piece {
-    /// A piece of this shape, filled with zeros.
+impl LocalPiece {
+    /// Creates a piece filled with zeros.
     pub fn zeros(dtype: DType, shape: &[u64]) -> Self {
-        let view = c_order(dtype, shape);
+        let view = c_order_view(dtype, shape);
         Self { buffer: Buffer::zeroed(view.len() * dtype.itemsize()), view }
     }
 
-    /// A piece of this shape that is still to be written, in memory of messages, if that may be.
-    pub(super) fn room(dtype: DType, shape: &[u64]) -> Self {
-        let view = c_order(dtype, shape);
-        let bytes = memory(view.len() * dtype.itemsize());
+    /// Creates a piece with unspecified contents, in memory from the message pool if possible.
+    pub(crate) fn from_message_pool(dtype: DType, shape: &[u64]) -> Self {
+        let view = c_order_view(dtype, shape);
+        let bytes = take_buffer(view.len() * dtype.itemsize());
         Self { buffer: Buffer::from_vec(bytes, dtype.itemsize()), view }
     }
 
-    /// Gives such memory back.
-    pub(super) fn give_back(self) {
+    /// Returns the memory to the message pool.
+    pub(crate) fn recycle(self) {
         self.buffer.into_vec().into_iter().for_each(keep);
     }
 
-    /// A piece of this shape, filled with a value.
+    /// Creates a piece filled with a value.
     pub fn full(value: Scalar, shape: &[u64]) -> Self {
-        let view = c_order(value.dtype(), shape);
+        let view = c_order_view(value.dtype(), shape);
         Self { buffer: Buffer::full(value, view.len()), view }
     }
 
-    /// The cells of a tile.
-    pub(crate) fn cells(&self, cells: &Cells, shape: &[u64]) -> View {
+    /// The view of a tile's cells.
+    pub(crate) fn cells_view(&self, cells: &StridedCells, shape: &[u64]) -> View {
         let along = cells.axes.iter().zip(&cells.steps);
         let stride = |(axis, &step): (&Option<usize>, &i64)| {
             axis.map_or(0, |axis| self.view.strides[axis] * step as isize)
@@ -56,8 +56,8 @@ impl Piece {
     }
 }
 
-/// Memory of this shape in C order.
-pub(super) fn c_order(dtype: DType, shape: &[u64]) -> View {
+/// A view of C-ordered memory with this shape.
+pub(crate) fn c_order_view(dtype: DType, shape: &[u64]) -> View {
     let shape: Vec<usize> = shape.iter().map(|&length| length as usize).collect();
     View::c_order(dtype, &shape)
 }

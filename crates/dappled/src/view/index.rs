@@ -1,62 +1,64 @@
 //! Basic indexing: integers, slices, Ellipsis, new axes.
 //!
-//! [`dappled_protocol::slice::Key`] says the same of distributions; this is asked for at every
-//! `a[i]`, and allocates nothing.
+//! [`dappled_protocol::slice::SliceKey`] indexes distributions. This version runs at every
+//! `a[i]`, and does not allocate.
 
 use dappled_kernels::View;
-use dappled_protocol::slice::{Item, KeyError};
+use dappled_protocol::slice::{KeyError, KeyItem};
 
 use super::ViewError;
 
-/// What a key selects.
+/// The result of basic indexing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Indexed {
-    /// The elements.
+pub struct IndexedView {
+    /// The selected elements.
     pub view: View,
-    /// Was one element named by integers alone? NumPy gives a scalar then, not an array.
+    /// Whether the key consists of integers only: NumPy then returns a scalar, not an array.
     pub is_element: bool,
 }
 
-/// A view under construction: the axes of another that are still to be named, and what was named.
-struct Selection<'a> {
+/// A view under construction, and the next axis of the indexed view.
+struct IndexBuilder<'a> {
     from: &'a View,
     axis: usize,
     offset: isize,
     view: View,
 }
 
-/// What `view[items]` selects.
-pub fn indexed(view: &View, items: &[Item]) -> Result<Indexed, ViewError> {
+/// The view `view[items]`.
+pub fn index_view(view: &View, items: &[KeyItem]) -> Result<IndexedView, ViewError> {
     let ndim = view.shape.len();
-    let named = |item: &&Item| matches!(item, Item::Index(_) | Item::Slice(..));
-    let given = items.iter().filter(named).count();
-    let missing = ndim.checked_sub(given).ok_or(KeyError::TooMany { ndim, given })?;
-    if items.iter().filter(|&&item| item == Item::Ellipsis).count() > 1 {
+    let named = |item: &&KeyItem| matches!(item, KeyItem::Index(_) | KeyItem::Slice(..));
+    let index_count = items.iter().filter(named).count();
+    let missing =
+        ndim.checked_sub(index_count).ok_or(KeyError::TooMany { ndim, given: index_count })?;
+    if items.iter().filter(|&&item| item == KeyItem::Ellipsis).count() > 1 {
         return Err(KeyError::SecondEllipsis.into());
     }
     let empty = View { shape: Default::default(), strides: Default::default(), ..*view };
     let mut selection =
-        Selection { from: view, axis: 0, offset: view.offset as isize, view: empty };
+        IndexBuilder { from: view, axis: 0, offset: view.offset as isize, view: empty };
     for item in items {
         match *item {
-            Item::NewAxis => selection.push(1, 0),
-            Item::Ellipsis => selection.keep(missing),
-            Item::Index(index) => selection.index(index)?,
-            Item::Slice(start, stop, step) => selection.slice(start, stop, step)?,
+            KeyItem::NewAxis => selection.push(1, 0),
+            KeyItem::Ellipsis => selection.keep(missing),
+            KeyItem::Index(index) => selection.index(index)?,
+            KeyItem::Slice(start, stop, step) => selection.slice(start, stop, step)?,
         }
     }
     selection.keep(ndim - selection.axis);
-    let is_element = ndim == items.len() && items.iter().all(|item| matches!(item, Item::Index(_)));
-    Ok(Indexed { view: selection.finished(), is_element })
+    let is_element =
+        ndim == items.len() && items.iter().all(|item| matches!(item, KeyItem::Index(_)));
+    Ok(IndexedView { view: selection.finish(), is_element })
 }
 
-impl Selection<'_> {
+impl IndexBuilder<'_> {
     fn push(&mut self, length: usize, stride: isize) {
         self.view.shape.push(length);
         self.view.strides.push(stride);
     }
 
-    /// So many axes as they are.
+    /// Takes the next axes unchanged.
     fn keep(&mut self, axes: usize) {
         for axis in self.axis..self.axis + axes {
             self.push(self.from.shape[axis], self.from.strides[axis]);
@@ -64,7 +66,7 @@ impl Selection<'_> {
         self.axis += axes;
     }
 
-    /// The next axis at an index, counted from the end where it is negative.
+    /// Indexes the next axis with an integer, which may be negative.
     fn index(&mut self, index: i64) -> Result<(), KeyError> {
         let (axis, size) = (self.axis, self.from.shape[self.axis] as i64);
         let at = if index < 0 { index.saturating_add(size) } else { index };
@@ -76,7 +78,7 @@ impl Selection<'_> {
         Ok(())
     }
 
-    /// A part of the next axis, as Python's `slice.indices` resolves it.
+    /// Slices the next axis, as Python's `slice.indices` resolves it.
     fn slice(
         &mut self,
         start: Option<i64>,
@@ -100,7 +102,8 @@ impl Selection<'_> {
         if length > 0 {
             self.offset += start as isize * stride;
         }
-        // A step that is never taken may be as large as it likes; of nothing, NumPy takes steps of 1.
+        // The step of a single element may be arbitrarily large; the step of an empty slice is 1 in
+        // NumPy.
         let step = match length {
             0 => stride,
             1 => stride.wrapping_mul(step as isize),
@@ -111,8 +114,9 @@ impl Selection<'_> {
         Ok(())
     }
 
-    /// An empty view may begin anywhere; where the other begins is always inside the base.
-    fn finished(mut self) -> View {
+    /// Returns the view. An empty one starts at the start of the indexed view, which is inside the
+    /// base.
+    fn finish(mut self) -> View {
         if !self.view.is_empty() {
             self.view.offset = self.offset as usize;
         }
@@ -124,34 +128,34 @@ impl Selection<'_> {
 mod tests {
     use super::*;
     use dappled_kernels::DType;
-    use dappled_protocol::slice::{Key, Part};
+    use dappled_protocol::slice::{KeyPart, SliceKey};
     use proptest::prelude::*;
 
-    fn item() -> impl Strategy<Value = Item> {
+    fn item() -> impl Strategy<Value = KeyItem> {
         let bound = || {
             proptest::option::of(
                 prop_oneof![4 => -7i64..8, 1 => Just(i64::MIN), 1 => Just(i64::MAX)],
             )
         };
         prop_oneof![
-            2 => (-6i64..6).prop_map(Item::Index),
-            4 => (bound(), bound(), bound()).prop_map(|(start, stop, step)| Item::Slice(start, stop, step)),
-            1 => Just(Item::Ellipsis),
-            1 => Just(Item::NewAxis),
+            2 => (-6i64..6).prop_map(KeyItem::Index),
+            4 => (bound(), bound(), bound()).prop_map(|(start, stop, step)| KeyItem::Slice(start, stop, step)),
+            1 => Just(KeyItem::Ellipsis),
+            1 => Just(KeyItem::NewAxis),
         ]
     }
 
-    /// The elements that a key selects, in C order, as flat indices.
-    fn by_key(items: &[Item], shape: &[usize]) -> Result<Vec<usize>, KeyError> {
+    /// The flat indices that a key selects, in C order.
+    fn by_key(items: &[KeyItem], shape: &[usize]) -> Result<Vec<usize>, KeyError> {
         let lengths: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
-        let key = Key::new(items, &lengths)?;
+        let key = SliceKey::new(items, &lengths)?;
         let mut found = vec![0];
         let mut axes = shape.iter();
         for part in key.parts() {
             let indices: Vec<u64> = match *part {
-                Part::NewAxis(_) => continue,
-                Part::Index(index) => vec![index],
-                Part::Region(region) => (0..region.len()).map(|at| region.at(at)).collect(),
+                KeyPart::NewAxis(_) => continue,
+                KeyPart::Index(index) => vec![index],
+                KeyPart::Region(region) => (0..region.len()).map(|at| region.at(at)).collect(),
             };
             let length = axes.next().expect("an axis each");
             let flat =
@@ -176,7 +180,7 @@ mod tests {
             items in proptest::collection::vec(item(), 0..5),
             shape in proptest::collection::vec(0usize..6, 0..4),
         ) {
-            let found = indexed(&View::c_order(DType::Float64, &shape), &items);
+            let found = index_view(&View::c_order(DType::Float64, &shape), &items);
             match by_key(&items, &shape) {
                 Ok(wanted) => prop_assert_eq!(by_strides(&found.unwrap().view), wanted),
                 Err(error) => prop_assert_eq!(found, Err(ViewError::Key(error))),

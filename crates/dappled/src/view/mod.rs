@@ -1,73 +1,81 @@
-//! NumPy's views: arithmetic on offset, shape and strides, over the memory of a base.
+//! Views: arithmetic on offset, shape and strides, as NumPy does it.
 //!
-//! The base of a distributed array has no memory in one place; its strides are those it would have
-//! in C order. So a view is described as NumPy describes it, wherever the elements are, and
-//! [`through`] says how its axes run through those of the base.
+//! Input: a [`View`] of a base and a key, shape or order of axes. Output: another view, or NumPy's
+//! error. Pure functions: nothing is copied, allocated or communicated. The base of a distributed
+//! array has no memory in one place; its strides are those of an array in C order. An axis mapping
+//! relates the axes of a view to those of the distributed base.
 //!
-//! *In:* a [`View`] and what is asked of it. *Out:* another one, or NumPy's error.
+//! ```text
+//! axis_mapping   which axis of the base each axis of a view follows
+//! fitting_shape  shapes of the base for which a view has an axis mapping
+//! index          basic indexing
+//! memory_order   transposes and memory order
+//! reshape        other shapes of the same elements
+//! ```
 
-mod fitting;
-mod index;
-mod order;
-mod reshape;
-mod through;
+pub(crate) mod axis_mapping;
+pub(crate) mod fitting_shape;
+pub(crate) mod index;
+pub(crate) mod memory_order;
+pub(crate) mod reshape;
 
-pub use fitting::fitting_shape;
-pub use index::{Indexed, indexed};
-pub use order::{
-    axis_order, gathered_order, gathered_view, iteration_order, kept_order, moved, permuted,
+pub use crate::view::fitting_shape::fitting_shape;
+pub use axis_mapping::{axis_mapping, map_view};
+pub use index::{IndexedView, index_view};
+pub use memory_order::{
+    copy_order, gathered_order, gathered_view, inverse_permutation, iteration_order,
+    normalize_axes, permute_axes,
 };
-pub(crate) use order::{is_c_like, is_reversed, memory_order};
-pub use reshape::{reshaped, resolved};
-pub use through::{seen, through};
+pub(crate) use memory_order::{is_f_ordered, memory_order};
+pub use reshape::{reshape_view, resolve_shape};
 
 use dappled_kernels::{Axes, View};
 
-/// Why there is no such view. The texts are NumPy's.
+/// Error of an operation on views. The texts are NumPy's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ViewError {
-    /// A key that does not fit.
+    /// The key is invalid for the shape.
     #[error(transparent)]
     Key(#[from] dappled_protocol::slice::KeyError),
-    /// An axis that the array does not have.
+    /// The axis is out of bounds.
     #[error("axis {axis} is out of bounds for array of dimension {ndim}")]
     Axis {
-        /// As it was given.
+        /// The axis.
         axis: i64,
-        /// How many there are.
+        /// The number of dimensions.
         ndim: usize,
     },
-    /// A transposition that is none.
+    /// The permutation has the wrong length.
     #[error("axes don't match array")]
     Axes,
-    /// An axis named twice.
+    /// The permutation contains an axis twice.
     #[error("repeated axis in transpose")]
     RepeatedAxis,
-    /// A shape of another size.
-    #[error("cannot reshape array of size {size} into shape {}", asked(.shape))]
+    /// The shape has another number of elements.
+    #[error("cannot reshape array of size {size} into shape {}", format_requested_shape(.shape))]
     Size {
-        /// How many elements there are.
+        /// The number of elements.
         size: usize,
-        /// What was asked for.
+        /// The requested shape.
         shape: Vec<i64>,
     },
-    /// More than one length left open.
+    /// More than one length is -1.
     #[error("can only specify one unknown dimension")]
     Unknown,
-    /// Shapes that do not broadcast.
-    #[error("operands could not be broadcast together with shapes {}", spaced(.0))]
+    /// The shapes do not broadcast.
+    #[error("operands could not be broadcast together with shapes {}", format_shapes(.0))]
     Broadcast(Vec<Vec<usize>>),
 }
 
-/// `(2,3)`, as NumPy writes shapes in these messages.
-pub fn tuple<T: ToString>(shape: &[T]) -> String {
+/// Formats a shape as NumPy does in these messages: `(2,3)`.
+pub fn format_shape<T: ToString>(shape: &[T]) -> String {
     let lengths: Vec<String> = shape.iter().map(T::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     format!("({}{comma})", lengths.join(","))
 }
 
-/// A shape as it was asked for, as NumPy writes it: lengths left open first are left out.
-fn asked(shape: &[i64]) -> String {
+/// Formats a requested shape as NumPy does: leading unknown lengths are omitted.
+fn format_requested_shape(shape: &[i64]) -> String {
     let first = shape.iter().position(|&length| length >= 0).unwrap_or(shape.len());
     let length = |&length: &i64| match length {
         0.. => length.to_string(),
@@ -78,19 +86,19 @@ fn asked(shape: &[i64]) -> String {
     format!("({}{comma})", lengths.join(","))
 }
 
-fn spaced(shapes: &[Vec<usize>]) -> String {
-    shapes.iter().map(|shape| format!("{} ", tuple(shape))).collect()
+fn format_shapes(shapes: &[Vec<usize>]) -> String {
+    shapes.iter().map(|shape| format!("{} ", format_shape(shape))).collect()
 }
 
-/// An axis counted from the end where it is negative.
-pub fn axis(axis: i64, ndim: usize) -> Result<usize, ViewError> {
-    let counted = if axis < 0 { axis + ndim as i64 } else { axis };
-    let known = (0..ndim as i64).contains(&counted);
-    known.then_some(counted as usize).ok_or(ViewError::Axis { axis, ndim })
+/// Resolves an axis, which may be negative.
+pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize, ViewError> {
+    let resolved = if axis < 0 { axis + ndim as i64 } else { axis };
+    let known = (0..ndim as i64).contains(&resolved);
+    known.then_some(resolved as usize).ok_or(ViewError::Axis { axis, ndim })
 }
 
 /// The shape that these shapes broadcast to.
-pub fn broadcast(shapes: &[&[usize]]) -> Result<Vec<usize>, ViewError> {
+pub fn broadcast_shapes(shapes: &[&[usize]]) -> Result<Vec<usize>, ViewError> {
     let ndim = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut lengths = vec![1; ndim];
     for shape in shapes {
@@ -109,15 +117,15 @@ pub fn broadcast(shapes: &[&[usize]]) -> Result<Vec<usize>, ViewError> {
     Ok(lengths)
 }
 
-/// The diagonal along two axes, which goes last.
+/// The diagonal along two axes, as the last axis of the result.
 pub fn diagonal(view: &View, offset: i64, first: usize, second: usize) -> View {
     let (rows, columns) = (view.shape[first] as i64, view.shape[second] as i64);
     let (row, column) = ((-offset).max(0), offset.max(0));
     let length = (rows - row).min(columns - column).max(0);
-    let mut kept: Vec<usize> = (0..view.shape.len()).collect();
-    kept.retain(|&axis| axis != first && axis != second);
-    let mut shape: Axes<usize> = kept.iter().map(|&axis| view.shape[axis]).collect();
-    let mut strides: Axes<isize> = kept.iter().map(|&axis| view.strides[axis]).collect();
+    let mut other_axes: Vec<usize> = (0..view.shape.len()).collect();
+    other_axes.retain(|&axis| axis != first && axis != second);
+    let mut shape: Axes<usize> = other_axes.iter().map(|&axis| view.shape[axis]).collect();
+    let mut strides: Axes<isize> = other_axes.iter().map(|&axis| view.strides[axis]).collect();
     shape.push(length as usize);
     strides.push(view.strides[first] + view.strides[second]);
     let start = row as isize * view.strides[first] + column as isize * view.strides[second];

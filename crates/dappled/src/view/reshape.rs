@@ -1,11 +1,11 @@
-//! Other shapes of the same elements.
+//! Reshaping: other shapes of the same elements.
 
 use dappled_kernels::{Axes, View};
 
 use super::ViewError;
 
-/// A shape with its open length, -1, filled in.
-pub fn resolved(shape: &[i64], size: usize) -> Result<Axes<usize>, ViewError> {
+/// Replaces the unknown length -1 of a shape.
+pub fn resolve_shape(shape: &[i64], size: usize) -> Result<Axes<usize>, ViewError> {
     let fail = || ViewError::Size { size, shape: shape.to_vec() };
     let open = shape.iter().filter(|&&length| length < 0).count();
     if open > 1 {
@@ -25,9 +25,10 @@ pub fn resolved(shape: &[i64], size: usize) -> Result<Axes<usize>, ViewError> {
     Ok(shape.iter().map(|&length| if length < 0 { missing } else { length as usize }).collect())
 }
 
-/// The same elements, in C order, in another shape of the same size, where strides can say it:
-/// each group of old axes that becomes a group of new ones must lie evenly.
-pub fn reshaped(view: &View, shape: &[usize]) -> Option<View> {
+/// The view with another shape of the same size, in C order; None if it requires a copy.
+///
+/// Each group of old axes that becomes a group of new ones must be evenly strided.
+pub fn reshape_view(view: &View, shape: &[usize]) -> Option<View> {
     if view.is_empty() {
         return Some(View { offset: view.offset, ..View::c_order(view.dtype, shape) });
     }
@@ -56,23 +57,23 @@ pub fn reshaped(view: &View, shape: &[usize]) -> Option<View> {
                 from += 1;
             }
         }
-        if !is_even(&old[start..from]) {
+        if !is_evenly_strided(&old[start..from]) {
             return None;
         }
-        strides.extend(split(&shape[first..to], old[from - 1].1));
+        strides.extend(split_stride(&shape[first..to], old[from - 1].1));
     }
     let last = strides.last().copied().unwrap_or(view.dtype.itemsize() as isize);
     strides.resize(shape.len(), last);
     Some(View { dtype: view.dtype, offset: view.offset, shape: shape.into(), strides })
 }
 
-/// Is the step along each axis just past the end of the next one?
-fn is_even(axes: &[(usize, isize)]) -> bool {
+/// Returns true if each stride continues the next axis without a gap.
+fn is_evenly_strided(axes: &[(usize, isize)]) -> bool {
     axes.windows(2).all(|pair| pair[0].1 == pair[1].1 * pair[1].0 as isize)
 }
 
-/// The strides of axes that share what was one even run.
-fn split(shape: &[usize], stride: isize) -> Axes<isize> {
+/// The strides of the axes that one evenly strided axis is split into.
+fn split_stride(shape: &[usize], stride: isize) -> Axes<isize> {
     let mut strides: Axes<isize> = shape.iter().map(|_| 0).collect();
     let mut step = stride;
     for (stride, &length) in strides.iter_mut().zip(shape).rev() {

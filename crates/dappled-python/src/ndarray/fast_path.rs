@@ -1,0 +1,146 @@
+//! Fast paths of element-wise operations: native arrays of one dtype and shape, and numbers.
+
+use dappled::graph::{
+    EagerSource, OpRequest, OtherOperand, Temporary, can_defer_uniform, defer_uniform, eager_buffer,
+};
+use dappled_kernels::{DType, DTypeKind, Op, Scalar, WeakScalar};
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt};
+
+use super::chain;
+use super::class::NdArray;
+use super::operands::NativeOperand;
+use super::views::new_ndarray;
+use crate::config::MAX_EXACT_FLOAT_INTEGER;
+use crate::runtime::errstate::{current_origin, requires_eager};
+use crate::runtime::lock::run_attached;
+
+/// Computes an operation if the operands are an array and another like it, or a number.
+pub fn fast_path<'py>(
+    py: Python<'py>,
+    op: Op,
+    objects: &[&Bound<'py, PyAny>],
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if objects.iter().any(|object| chain::may_chain(object))
+        && let Some(result) = chain::chain_operation(py, op, objects)?
+    {
+        return Ok(Some(result));
+    }
+    match fast_operands(op, objects) {
+        Some((array, other)) => fast_result(py, op, array, other),
+        None => Ok(None),
+    }
+}
+
+/// Computes `own op other` if `other` is an array like `own`, or a number.
+pub fn fast_binary<'py>(
+    own: &Bound<'py, NdArray>,
+    op: Op,
+    other: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if (chain::may_chain(own) || chain::may_chain(other))
+        && let Some(result) = chain::chain_operation(own.py(), op, &[own.as_any(), other])?
+    {
+        return Ok(Some(result));
+    }
+    let (py, own) = (own.py(), own.get().elements().filter(|own| !own.shape().is_empty()));
+    match own.and_then(|own| Some((own, second_operand(op, own, other)?))) {
+        Some((own, operand)) => fast_result(py, op, own, operand),
+        None => Ok(None),
+    }
+}
+
+/// Computes a small result eagerly, and defers a large one.
+fn fast_result<'py>(
+    py: Python<'py>,
+    op: Op,
+    array: EagerSource<'_>,
+    other: OtherOperand<'_>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Some(memory) = run_attached(py, || eager_buffer(op, array, other))? {
+        let temporary = NdArray::temporary(Temporary::new(op, array, memory));
+        return Ok(Some(Bound::new(py, temporary)?.into_any()));
+    }
+    if !can_defer_uniform(op, array, other) {
+        return Ok(None);
+    }
+    let origin = current_origin(py)?;
+    if requires_eager(origin.errstate) {
+        return Ok(None);
+    }
+    let request = OpRequest { context: Some(origin), ..op.into() };
+    let deferred = run_attached(py, || Ok(defer_uniform(request.clone(), array.array(), other)))?;
+    deferred.map(|array| new_ndarray(py, array)).transpose()
+}
+
+/// Returns the array operand, which has axes, and the other operand in the core's form.
+pub fn fast_operands<'a>(
+    op: Op,
+    objects: &[&'a Bound<'_, PyAny>],
+) -> Option<(EagerSource<'a>, OtherOperand<'a>)> {
+    let (array, other) = match *objects {
+        [array] => (native_elements(array), Some(OtherOperand::None)),
+        [left, right] => match (native_elements(left), native_elements(right)) {
+            (None, Some(right)) => {
+                (Some(right), exact_scalar(op, right.dtype(), left).map(OtherOperand::ScalarLeft))
+            }
+            (Some(left), Some(right)) => (Some(left), Some(OtherOperand::Source(right))),
+            (left, None) => (left, left.and_then(|left| second_operand(op, left, right))),
+        },
+        _ => return None,
+    };
+    Some((array.filter(|array| !array.shape().is_empty())?, other?))
+}
+
+/// Returns the operand to the right of an array in the core's form.
+pub fn second_operand<'a>(
+    op: Op,
+    array: EagerSource<'_>,
+    object: &'a Bound<'_, PyAny>,
+) -> Option<OtherOperand<'a>> {
+    match native_elements(object) {
+        Some(other) => Some(OtherOperand::Source(other)),
+        None => exact_scalar(op, array.dtype(), object).map(OtherOperand::ScalarRight),
+    }
+}
+
+fn native_elements<'a>(object: &'a Bound<'_, PyAny>) -> Option<EagerSource<'a>> {
+    object.cast_exact::<NdArray>().ok()?.get().elements()
+}
+
+/// Converts a Python number to the dtype of the array beside it, if it is exact there.
+///
+/// Powers are excluded, as some exponents select another operation.
+pub fn exact_scalar(op: Op, dtype: DType, object: &Bound<'_, PyAny>) -> Option<Scalar> {
+    let kind = dtype.kind();
+    if op == Op::Power {
+        return None;
+    }
+    if let Ok(number) = object.cast_exact::<PyFloat>() {
+        return (kind == DTypeKind::Float).then(|| Scalar::new(number.value()).cast(dtype));
+    }
+    // NumPy's float64 is a subclass of Python's float.
+    if dtype == DType::Float64
+        && let Ok(number) = object.cast::<PyFloat>()
+    {
+        return Some(Scalar::new(number.value()));
+    }
+    if !object.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    let number: i64 = object.extract().ok()?;
+    match kind {
+        // Exact in every float dtype.
+        DTypeKind::Float
+            if (-MAX_EXACT_FLOAT_INTEGER..=MAX_EXACT_FLOAT_INTEGER).contains(&number) =>
+        {
+            Some(Scalar::new(number as f64).cast(dtype))
+        }
+        DTypeKind::Signed | DTypeKind::Unsigned => {
+            let value = Scalar::new(number);
+            (!NativeOperand::Weak(WeakScalar::Int, value).overflows(dtype))
+                .then(|| value.cast(dtype))
+        }
+        _ => None,
+    }
+}

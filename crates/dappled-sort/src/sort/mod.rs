@@ -1,0 +1,140 @@
+//! Parallel sort: distributes values to buckets that fit into the L2 cache, then sorts each bucket.
+
+pub(crate) mod linear_buckets;
+pub(crate) mod radix;
+
+use dappled_base::{interrupt, memory};
+use rayon::prelude::*;
+
+use self::linear_buckets::LinearBuckets;
+use crate::config::{BUCKET_VALUES, MAX_BUCKETS, MAX_SORT_TASKS};
+use crate::sort_key::SortKey;
+
+/// Returns the number of buckets for `length` values.
+pub fn bucket_count(length: usize) -> usize {
+    (length / BUCKET_VALUES).clamp(1, MAX_BUCKETS)
+}
+
+/// Sorts values into `out`. `keys_room` has one word per value.
+///
+/// ```
+/// let (mut out, mut room) = ([0.0; 4], [0; 4]);
+/// dappled_sort::sort::sort(&[2.0, f64::NAN, -1.0, 2.0], &mut room, &mut out);
+/// assert_eq!(out[..3], [-1.0, 2.0, 2.0]);
+/// ```
+pub fn sort<T: SortKey>(values: &[T], keys_room: &mut [u64], out: &mut [T]) {
+    sort_buckets(&distribute(values, values, bucket_count(values.len()), keys_room), out);
+}
+
+/// Keys grouped by bucket.
+#[derive(Clone, Debug)]
+pub struct BucketedKeys<'a> {
+    /// The keys of all buckets, in bucket order.
+    pub keys: &'a [u64],
+    /// Start of each bucket, and the end of the last.
+    pub starts: Vec<usize>,
+}
+
+impl BucketedKeys<'_> {
+    fn bucket(&self, bucket: usize) -> &[u64] {
+        &self.keys[self.starts[bucket]..self.starts[bucket + 1]]
+    }
+}
+
+/// Distributes values to buckets, which depend only on the samples. Each thread handles one chunk
+/// of the values and returns its own buckets.
+pub fn distribute<'a, T: SortKey>(
+    samples: &[T],
+    values: &[T],
+    bucket_count: usize,
+    mut keys: &'a mut [u64],
+) -> Vec<BucketedKeys<'a>> {
+    let scale = LinearBuckets::fit(samples, bucket_count);
+    let size = values.len().div_ceil(rayon::current_num_threads()).max(1);
+    let mut shares = Vec::new();
+    for values in values.chunks(size) {
+        let (keys_room, rest) = std::mem::take(&mut keys).split_at_mut(values.len());
+        shares.push((values, keys_room));
+        keys = rest;
+    }
+    shares
+        .into_par_iter()
+        .map(|(values, keys)| distribute_chunk(values, &scale, bucket_count, keys))
+        .collect()
+}
+
+/// Sorts the distributed keys into `out`, bucket by bucket.
+///
+/// ```
+/// use dappled_sort::sort::{distribute, sort_buckets};
+/// let (mut first_room, mut second_room, mut out) = ([0; 2], [0; 2], [0_i64; 4]);
+/// let mut bucketed = distribute(&[1_i64, 9], &[3, 1], 2, &mut first_room);
+/// bucketed.extend(distribute(&[1_i64, 9], &[2, 0], 2, &mut second_room));
+/// sort_buckets(&bucketed, &mut out);
+/// assert_eq!(out, [0, 1, 2, 3]);
+/// ```
+pub fn sort_buckets<T: SortKey>(bucketed: &[BucketedKeys<'_>], mut out: &mut [T]) {
+    let bucket_count =
+        bucketed.first().map_or(0, |bucketed| bucketed.starts.len().saturating_sub(1));
+    let mut targets = Vec::new();
+    for bucket in 0..bucket_count {
+        let count = bucketed.iter().map(|bucketed| bucketed.bucket(bucket).len()).sum();
+        let (target, rest) = std::mem::take(&mut out).split_at_mut(count);
+        targets.push(target);
+        out = rest;
+    }
+    let targets = targets
+        .into_par_iter()
+        .enumerate()
+        .with_min_len(bucket_count.div_ceil(MAX_SORT_TASKS).max(1));
+    targets.for_each_init(SortBuffers::default, |memory, (bucket, target)| {
+        interrupt::check();
+        let slices: Vec<&[u64]> = bucketed.iter().map(|bucketed| bucketed.bucket(bucket)).collect();
+        memory.sort(&slices, target);
+    });
+}
+
+/// Buffers for sorting one bucket.
+#[derive(Default)]
+struct SortBuffers {
+    keys: Vec<u64>,
+    scratch: Vec<u64>,
+}
+
+impl SortBuffers {
+    fn sort<T: SortKey>(&mut self, slices: &[&[u64]], target: &mut [T]) {
+        let Some(&first) = slices.iter().find_map(|part| part.first()) else { return };
+        // A bucket of equal keys may be larger than the cache, and needs no sorting.
+        if slices.iter().all(|part| part.iter().all(|&key| key == first)) {
+            return target.fill(T::from_sort_key(first));
+        }
+        self.keys.clear();
+        slices.iter().for_each(|part| memory::append(&mut self.keys, part));
+        let length = self.keys.len().max(self.scratch.len());
+        memory::resize(&mut self.scratch, length, 0);
+        let sorted = radix::sort(&mut self.keys, &mut self.scratch[..target.len()]);
+        for (value, &key) in target.iter_mut().zip(&*sorted) {
+            *value = T::from_sort_key(key);
+        }
+    }
+}
+
+fn distribute_chunk<'a, T: SortKey>(
+    values: &[T],
+    scale: &LinearBuckets,
+    bucket_count: usize,
+    keys: &'a mut [u64],
+) -> BucketedKeys<'a> {
+    let mut starts = vec![0_usize; bucket_count + 1];
+    scale.for_each(values, |_, bucket| starts[bucket + 1] = starts[bucket + 1].wrapping_add(1));
+    for bucket in 0..bucket_count {
+        starts[bucket + 1] += starts[bucket];
+    }
+    let mut next = starts.clone();
+    scale.for_each(values, |value, bucket| {
+        let position = &mut next[bucket];
+        keys[*position] = value.to_sort_key();
+        *position = position.wrapping_add(1);
+    });
+    BucketedKeys { keys, starts }
+}

@@ -1,0 +1,3 @@
+//! Integration tests of the sorting, selection and indexing functions.
+
+mod parallel;

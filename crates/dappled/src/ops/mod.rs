@@ -1,0 +1,39 @@
+//! Operations on arrays, replicated and distributed.
+//!
+//! Input: arrays and validated arguments. Output: new arrays, or writes to existing ones.
+//!
+//! Guarantees: results have NumPy's values and do not depend on the number of ranks. Each
+//! documented function is collective unless it says otherwise. Ranks compare fingerprints of
+//! collective operations and raise an error if they diverge.
+//!
+//! ```text
+//! reduce          reductions, means and variances
+//! scan            prefix reductions (`ufunc.accumulate`)
+//! argminmax       argmin and argmax
+//! mask            boolean-mask selection
+//! take_put        gather and scatter of rows by index arrays
+//! take_pipelined  gather of rows in rounds, overlapped with communication
+//! redistribute    distributions, local pieces, redistribution
+//! reshape         reshape of distributed arrays
+//! reindex         views that do not follow the axes of a distributed array
+//! halo            halo exchange
+//! random          random arrays
+//! matmul          matrix product of replicated arrays
+//! explain         the text form of a pending evaluation
+//! simulate        cost of an evaluation on any number of ranks
+//! ```
+
+pub(crate) mod argminmax;
+pub(crate) mod explain;
+pub(crate) mod halo;
+pub(crate) mod mask;
+pub(crate) mod matmul;
+pub(crate) mod random;
+pub(crate) mod redistribute;
+pub(crate) mod reduce;
+pub(crate) mod reindex;
+pub(crate) mod reshape;
+pub(crate) mod scan;
+pub(crate) mod simulate;
+pub(crate) mod take_pipelined;
+pub(crate) mod take_put;

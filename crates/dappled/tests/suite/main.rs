@@ -1,0 +1,27 @@
+//! Integration tests of the array crate, on the thread fabric and on one rank.
+//!
+//! `reference` is a NumPy in one memory that the results are compared with; `assignment` runs single
+//! plans. The other modules are the tests, by subject.
+
+mod assignment;
+mod reference;
+
+mod divergence;
+mod explain;
+mod expressions;
+mod fp_flags;
+mod halo;
+mod laplace_plan;
+mod loans;
+mod message_volume;
+mod opaque_items;
+mod plans;
+mod programs;
+mod redistribution_budget;
+mod redistribution_plans;
+mod reduction_distribution;
+mod reductions;
+mod scans;
+mod stencils;
+mod sync;
+mod unmapped_views;
