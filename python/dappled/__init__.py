@@ -1,22 +1,24 @@
 """NumPy programs, unchanged, on every core and every node.
 
-Every public name of NumPy is here, found when it is first asked for, and makes our arrays.
-`__version__` is NumPy's, which programs compare; `importlib.metadata.version("dappled")` is ours.
+Every public name of NumPy is here, looked up on first use, and creates our arrays. `__version__` is
+NumPy's, which programs compare; `importlib.metadata.version("dappled")` is ours.
 """
 
 from typing import Any
 
 import numpy as _numpy
 
-from dappled import _job, _methods, _numba
 from dappled import protocol as protocol
-from dappled._array import ndarray
-from dappled._names import complete_for_vars as _complete_for_vars
-from dappled._names import lazily as _lazily
-from dappled._names import of_numpy as _of_numpy
+from dappled._dispatch.registry import complete_for_vars as _complete_for_vars
+from dappled._dispatch.registry import lazy_getattr as _lazily
+from dappled._dispatch.registry import lookup as _of_numpy
+from dappled._interop import numba
+from dappled._ndarray import methods
+from dappled._ndarray.core import ndarray
+from dappled._ranks import lifecycle
 
 _EXTRAS = ["explain", "from_distarray", "init", "memory_stats", "sync"]
-_OURS = [
+_OWN_NAMES = [
     "FallbackError",
     "FallbackWarning",
     "comm",
@@ -26,24 +28,24 @@ _OURS = [
     "protocol",
     *_EXTRAS,
 ]
-# What the array API standard asks a namespace to say of itself.
-_STANDARD = ("__array_api_version__", "__array_namespace_info__")
+# Attributes that the array API standard requires of a namespace.
+_ARRAY_API_ATTRIBUTES = ("__array_api_version__", "__array_namespace_info__")
 
-__all__ = sorted({*_numpy.__all__, *_OURS})
+__all__ = sorted({*_numpy.__all__, *_OWN_NAMES})
 __version__ = _numpy.__version__
 
-_methods.attach(ndarray)
-_numba.watch()
-_job.join()
-_found = _lazily(__name__, _of_numpy)
+methods.attach(ndarray)
+numba.watch()
+lifecycle.install_hooks()
+_lookup_name = _lazily(__name__, _of_numpy)
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(_numpy, name) if name in _STANDARD else _found(name)
+    return getattr(_numpy, name) if name in _ARRAY_API_ATTRIBUTES else _lookup_name(name)
 
 
 def __dir__() -> list[str]:
     return __all__
 
 
-_complete_for_vars(__name__, _numpy, _OURS)
+_complete_for_vars(__name__, _numpy, _OWN_NAMES)

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Self, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
-from dappled._subclasses import Kind
+from dappled._ndarray.subclasses import ArrayMeta
 
 __all__ = [
     "Awaited",
     "Dimension",
     "Distribution",
     "Importer",
+    "LocalContextError",
     "Memory",
     "Piece",
     "ProtocolError",
@@ -107,6 +108,9 @@ _Index = tuple[int, ...]
 # Per axis (start, stop, step), or the positions themselves where no step says them.
 _Box = tuple[tuple[int, int, int] | NDArray[np.int64], ...]
 _Key = int | slice | None | Any  # an int, slice, Ellipsis or None, or a tuple of them
+
+class LocalContextError(RuntimeError):
+    """A collective operation was requested inside `dappled.local()`."""
 
 class ProtocolError(ValueError):
     rule: str
@@ -212,9 +216,9 @@ class Piece:
 
 def from_distarray(obj: Any) -> Piece: ...
 
-# The array. What NumPy's array has and the core's has not is attached by `dappled._methods`.
+# The array. `dappled._ndarray.methods` attaches the members of NumPy's array that it lacks.
 @final
-class ndarray(metaclass=Kind):
+class ndarray(metaclass=ArrayMeta):
     def __new__(kind, *args: Any, **kwargs: Any) -> Self: ...
     def __class_getitem__(cls, item: Any) -> GenericAlias: ...
     def __reduce__(self) -> tuple[Any, ...]: ...

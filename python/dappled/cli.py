@@ -22,7 +22,7 @@ COMMANDS = (run, show, doctor, coverage)
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, without the usage in front."""
+    """Prints errors in one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         """Ends the program with status 2."""

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy
 
-from dappled._array import core, ndarray
-from dappled._exports import memory
-from dappled._fallback import dressed
-from dappled._submodule import submodule
+from dappled._dispatch.fallback import with_numpy_metadata
+from dappled._dispatch.submodule import submodule
+from dappled._ndarray.core import core, ndarray
+from dappled._ndarray.exports import contiguous_memory
 
 __getattr__, __dir__, __all__ = submodule(__name__)
 
@@ -17,7 +17,7 @@ def ndpointer(*args: Any, **kwargs: Any) -> Any:
     return _over_ours(numpy.ctypeslib.ndpointer(*args, **kwargs))
 
 
-dressed(ndpointer, numpy.ctypeslib.ndpointer, __name__)
+with_numpy_metadata(ndpointer, numpy.ctypeslib.ndpointer, __name__)
 
 
 @functools.cache
@@ -25,7 +25,9 @@ def _over_ours(kind: Any) -> Any:
     """A class of pointers that takes the memory of our arrays, too, and shows its own as one."""
 
     def from_param(cls: Any, obj: Any) -> Any:
-        return kind.from_param.__func__(cls, memory(obj) if isinstance(obj, ndarray) else obj)
+        return kind.from_param.__func__(
+            cls, contiguous_memory(obj) if isinstance(obj, ndarray) else obj
+        )
 
     members: dict[str, Any] = {"from_param": classmethod(from_param)}
     if hasattr(kind, "contents"):

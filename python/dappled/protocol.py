@@ -1,4 +1,4 @@
-"""The Distributed Array Protocol: what a distribution is, and how pieces are handed over."""
+"""The Distributed Array Protocol: distributions, and the exchange of pieces."""
 
 from dappled._core import (
     Dimension,

@@ -7,10 +7,10 @@ import types
 from importlib import import_module
 from typing import Any
 
-from dappled._names import Completed, namespace_of
+from dappled._dispatch.registry import LazyModule, namespace_of
 
 
-class Facade(Completed):
+class Facade(LazyModule):
     """A module of NumPy's as a program sees it: public names are ours, the others NumPy's."""
 
     def __init__(self, theirs: types.ModuleType, ours: types.ModuleType) -> None:
@@ -19,7 +19,7 @@ class Facade(Completed):
             if hasattr(theirs, name):
                 setattr(self, name, getattr(theirs, name))
         unfound = [name for name in vars(theirs) if not name.startswith("_")]
-        namespace_of(self).update(_theirs=theirs, _ours=ours, _unfound=unfound)
+        namespace_of(self).update(_theirs=theirs, _ours=ours, _pending_names=unfound)
 
     def __getattr__(self, name: str) -> Any:
         return namespace_of(self).setdefault(name, facade_of(self._find(name)))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dappled import _core
-from dappled._installed import is_below, is_installed
+from dappled._interop.libraries import is_inside, is_installed
 from dappled.as_numpy.facade import facade_of
 
 
@@ -38,7 +38,7 @@ class Program:
 def _is_part(file: str, of: str) -> bool:
     """Whether a file lies in a folder, and not in one of libraries."""
     file = os.path.realpath(file)
-    return is_below(file, of) and not is_installed(file)
+    return is_inside(file, of) and not is_installed(file)
 
 
 def install(program: Program) -> None:

@@ -69,9 +69,9 @@ def _run_module(arguments: list[str]) -> None:
     sys.argv = arguments
     sys.path.insert(0, os.getcwd())
     package = arguments[0].partition(".")[0]
-    found = importlib.util.find_spec(package)
-    is_package = found is not None and found.submodule_search_locations is not None
-    origin = None if found is None or is_package else found.origin
+    result = importlib.util.find_spec(package)
+    is_package = result is not None and result.submodule_search_locations is not None
+    origin = None if result is None or is_package else result.origin
     install(Program(origin and os.path.dirname(origin), package))
     _run_as_main(arguments[0])
 

@@ -1,9 +1,9 @@
 """`dappled coverage`: how each public name of NumPy is computed on several ranks.
 
-Nothing is listed here by hand: what a name is says how it was made (`__way__`).
+Nothing is listed by hand: each function has the attribute `__execution__`.
 
 ```text
-ways        how one name is computed
+execution   how one name is executed on several ranks
 names       which names there are
 page        the table, as text
 command     the command

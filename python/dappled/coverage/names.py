@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy
 
-from dappled._names import public
-from dappled.coverage.ways import way, way_of_member
+from dappled._dispatch.registry import public_names
+from dappled.coverage.execution import execution_of, execution_of_member
 
 # NumPy's public modules, without names that `numpy` has itself.
 MODULES = (
@@ -27,7 +27,7 @@ CLASSES = ("ndarray", "ufunc", "flatiter", "random.Generator", "random.RandomSta
 
 
 def table() -> dict[str, str]:
-    """The way of each name, in the order of modules and of the alphabet.
+    """The execution of each name, in the order of modules and of the alphabet.
 
     >>> found = table()
     >>> found["ndarray.reshape"], found["linalg.LinAlgError"]
@@ -41,11 +41,11 @@ def table() -> dict[str, str]:
 def _functions() -> Iterator[tuple[str, str]]:
     for module in MODULES:
         theirs, ours = (_module(package, module) for package in ("numpy", "dappled"))
-        for name in public(theirs):
+        for name in public_names(theirs):
             value = getattr(theirs, name)
             known = module and name in numpy.__all__ and value is getattr(numpy, name)
             if not known and not isinstance(value, types.ModuleType):
-                yield f"{module}.{name}".lstrip("."), way(value, getattr(ours, name), name)
+                yield f"{module}.{name}".lstrip("."), execution_of(value, getattr(ours, name), name)
 
 
 def _members() -> Iterator[tuple[str, str]]:
@@ -53,7 +53,7 @@ def _members() -> Iterator[tuple[str, str]]:
         theirs, ours = (_class(package, path) for package in ("numpy", "dappled"))
         for name in sorted(dir(theirs)):
             if not name.startswith("_"):
-                yield f"{path}.{name}", way_of_member(ours, name)
+                yield f"{path}.{name}", execution_of_member(ours, name)
 
 
 def _module(package: str, path: str) -> Any:

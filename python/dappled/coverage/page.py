@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy
 
-from dappled.coverage.ways import WAYS
+from dappled.coverage.execution import EXECUTIONS
 
 MEANINGS = {
     "native": "computed by us where the elements lie; no rank has the whole of an array",
@@ -35,13 +35,13 @@ Every name that is native is called in the tests on three ranks, with gathering 
 
 
 def counts(table: Mapping[str, str]) -> dict[str, int]:
-    """How many names are computed in each way."""
-    return {way: list(table.values()).count(way) for way in WAYS}
+    """The number of names of each execution."""
+    return {way: list(table.values()).count(way) for way in EXECUTIONS}
 
 
 def summary(table: Mapping[str, str]) -> str:
     """The numbers alone."""
-    rows = (f"{number:5}  {way:10}  {MEANINGS[way]}" for way, number in counts(table).items())
+    rows = (f"{index:5}  {way:10}  {MEANINGS[way]}" for way, index in counts(table).items())
     return "\n".join([f"NumPy {numpy.__version__}: {len(table)} public names", *rows])
 
 
@@ -52,9 +52,9 @@ def listed(table: Mapping[str, str], names: list[str]) -> str:
 
 def markdown(table: Mapping[str, str]) -> str:
     """The page in docs/."""
-    rows = (f"| {way} | {number} | {MEANINGS[way]} |" for way, number in counts(table).items())
+    rows = (f"| {way} | {index} | {MEANINGS[way]} |" for way, index in counts(table).items())
     head = _HEAD.format(version=minor(numpy.__version__), counts="\n".join(rows))
-    return "\n".join([head, *(_section(table, way) for way in WAYS)])
+    return "\n".join([head, *(_section(table, way) for way in EXECUTIONS)])
 
 
 def minor(version: str) -> str:
@@ -63,7 +63,7 @@ def minor(version: str) -> str:
 
 
 def _section(table: Mapping[str, str], way: str) -> str:
-    names = [name for name, found in table.items() if found == way]
+    names = [name for name, result in table.items() if result == way]
     return f"## {way.capitalize()}\n\n" + "\n".join(_groups(names))
 
 

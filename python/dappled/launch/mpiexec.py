@@ -46,7 +46,7 @@ def find(variables: Mapping[str, str], prefix: str = sys.prefix) -> Launcher | N
         return _named(asked, variables, "DAPPLED_MPIEXEC names it")
     if library := variables.get("DAPPLED_MPI_LIBRARY"):
         beside = Path(library).resolve().parent.parent / "bin"
-        if found := _in(beside, "it lies beside DAPPLED_MPI_LIBRARY"):
+        if found := _in(beside, "it is next to DAPPLED_MPI_LIBRARY"):
             return found
     return _in(Path(prefix) / "bin", "it lies in Python's prefix") or _on_path(variables)
 
