@@ -1,4 +1,4 @@
-"""Draws the pictures of README.md and docs/, and fills in what is generated."""
+"""Draws the pictures of README.md and docs/, and generates the table of rules."""
 
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,14 @@ SIZE, ITERATIONS, SCALE = 61, 5000, 5
 START, END = "<!-- rules: made by docs/make_pictures.py -->", "<!-- end of rules -->"
 
 
-def drawn() -> dict[str, str]:
-    """Every picture, by name."""
+def render_pictures() -> dict[str, str]:
+    """Returns every picture as SVG, by name."""
     pictures = {name: show.svg(distribution) for name, distribution in PICTURES.items()}
     return pictures | {"laplace": laplace_svg()}
 
 
 def laplace_svg() -> str:
-    """The solution of the front page's example, in bands: along a column it only falls."""
+    """Draws the solution of the README's example in bands; it decreases along columns."""
     u = np.zeros((SIZE, SIZE))
     u[0] = 1
     for _ in range(ITERATIONS):
@@ -45,7 +45,7 @@ def laplace_svg() -> str:
 
 
 def band(columns: list[Any], tenths: int) -> str:
-    """Where the solution is at least so many tenths."""
+    """Returns the polygon where the solution is at least `tenths` / 10."""
     corners = [
         f"{x * SCALE},{depth(column, tenths / 10) * SCALE:.1f}" for x, column in enumerate(columns)
     ]
@@ -54,27 +54,27 @@ def band(columns: list[Any], tenths: int) -> str:
 
 
 def depth(column: list[float], level: float) -> float:
-    """How many rows down a column reaches a level, between two rows by proportion."""
+    """Returns the row at which a column falls below a level, by linear interpolation."""
     below = next(row for row, value in enumerate(column) if value < level)
     upper, lower = column[below - 1], column[below]
     return below - 1 + (upper - level) / (upper - lower)
 
 
 def rules_table() -> str:
-    """The rules as Markdown."""
+    """Returns the rules as a Markdown table."""
     rows = (f"| {rule} | {text} |" for rule, text in rules().items())
     return "\n".join(["| id | rule |", "|---|---|", *rows])
 
 
 def with_rules(page: str) -> str:
-    """The page with the rules as the code has them."""
+    """Returns the page with its table of rules replaced by the current rules."""
     before, rest = page.split(START)
     return f"{before}{START}\n{rules_table()}\n{END}{rest.split(END)[1]}"
 
 
 def main() -> None:
-    """Writes the files."""
-    for name, picture in drawn().items():
+    """Writes the pictures and the table."""
+    for name, picture in render_pictures().items():
         (DOCS / "pictures" / f"{name}.svg").write_text(picture)
     page = DOCS / "protocol.md"
     page.write_text(with_rules(page.read_text()))
