@@ -1,6 +1,6 @@
-"""Functions that are more than a loop: ratios to NumPy in one run, and what is asked for.
+"""Sorting, selection, indexing and random numbers: speedup over NumPy, and the goal.
 
-python benches/functions.py [WORDS]: those workloads whose name has one of the words.
+python benches/functions.py [WORDS]: only functions whose name contains one of the words.
 """
 
 import sys
@@ -14,12 +14,12 @@ import compiled_c
 import dappled
 import numpy
 from speed import row
-from timing import best, computed, shown
+from timing import best, compute_pending, format_time
 
 
 @dataclass(frozen=True)
 class Function:
-    """What is timed: `work(np, *make(np))`."""
+    """A function to time: `work(np, *make(np))`."""
 
     name: str
     make: Callable[[ModuleType], list[Any]]
@@ -29,50 +29,54 @@ class Function:
 
 
 def floats(np: ModuleType, *shape: int) -> list[Any]:
-    """The same random numbers for both, in memory of their own."""
+    """Random floats, equal for NumPy and Dappled, in memory that is not shared."""
     return [np.array(numpy.random.default_rng(1).random(shape))]
 
 
-def below(np: ModuleType, bound: int, size: int) -> list[Any]:
-    """Random whole numbers."""
+def integers_below(np: ModuleType, bound: int, size: int) -> list[Any]:
+    """Random integers below a bound."""
     return [np.array(numpy.random.default_rng(2).integers(0, bound, size))]
 
 
-def indexed(np: ModuleType) -> list[Any]:
-    """An array, numbers of its elements, and values to put there."""
-    return [*floats(np, 50_000_000), *below(np, 50_000_000, 10_000_000), *floats(np, 10_000_000)]
+def index_operands(np: ModuleType) -> list[Any]:
+    """An array, an index array, and values to assign."""
+    return [
+        *floats(np, 50_000_000),
+        *integers_below(np, 50_000_000, 10_000_000),
+        *floats(np, 10_000_000),
+    ]
 
 
-def take(np: ModuleType, a: Any, at: Any, v: Any) -> Any:
-    """Reads by an array of numbers."""
-    return a[at]
+def take(np: ModuleType, a: Any, index: Any, v: Any) -> Any:
+    """Reads through an index array."""
+    return a[index]
 
 
-def put(np: ModuleType, a: Any, at: Any, v: Any) -> None:
-    """Writes by an array of numbers."""
-    a[at] = v
+def put(np: ModuleType, a: Any, index: Any, v: Any) -> None:
+    """Writes through an index array."""
+    a[index] = v
 
 
 def normal(np: ModuleType) -> Any:
-    """Normal numbers: one after the other, or each by its place."""
+    """Normal numbers: NumPy's sequential stream, or Dappled's counter-based generator."""
     parallel = {"parallel": True} if np is dappled else {}
     return np.random.default_rng(0, **parallel).normal(size=50_000_000)
 
 
 def timer(function: Function, np: ModuleType) -> timeit.Timer:
-    """A timer of a function; what is pending at its end is computed within its time."""
-    given = function.make(np)
-    return timeit.Timer(lambda: computed(function.work(np, *given)))
+    """Returns a timer of a function that includes the computation of pending results."""
+    arguments = function.make(np)
+    return timeit.Timer(lambda: compute_pending(function.work(np, *arguments)))
 
 
 def c_timer(function: Function) -> list[timeit.Timer]:
-    """The same in C on two threads, if that is told."""
+    """Returns a timer of the C implementation, or none if there is no implementation."""
     loops = compiled_c.library() if function.in_c else None
     if loops is None:
         return []
-    a, at, v = function.make(numpy)
+    a, index, v = function.make(numpy)
     work = getattr(loops, function.in_c)
-    return [timeit.Timer(lambda: compiled_c.call(work, a, at, v, len(at), len(a)))]
+    return [timeit.Timer(lambda: compiled_c.call(work, a, index, v, len(index), len(a)))]
 
 
 FUNCTIONS = [
@@ -82,13 +86,13 @@ FUNCTIONS = [
         lambda np, a: a[a > 0.5].sum(),
         10,
     ),
-    Function("a[at], 1e7 of 5e7", indexed, take, 1.5, "taken"),
-    Function("a[at] = v, 1e7 of 5e7", indexed, put, 1.5, "put"),
+    Function("a[index], 1e7 of 5e7", index_operands, take, 1.5, "take"),
+    Function("a[index] = v, 1e7 of 5e7", index_operands, put, 1.5, "put"),
     Function("sort, 1e7", lambda np: floats(np, 10_000_000), lambda np, a: np.sort(a), 1.6),
     Function("argsort, 1e7", lambda np: floats(np, 10_000_000), lambda np, a: np.argsort(a), 2),
     Function(
         "unique, 1e7 below 1e6",
-        lambda np: below(np, 1_000_000, 10_000_000),
+        lambda np: integers_below(np, 1_000_000, 10_000_000),
         lambda np, a: np.unique(a),
         5,
     ),
@@ -97,13 +101,13 @@ FUNCTIONS = [
     ),
     Function(
         "bincount, 1e7 below 1e6",
-        lambda np: below(np, 1_000_000, 10_000_000),
+        lambda np: integers_below(np, 1_000_000, 10_000_000),
         lambda np, a: np.bincount(a),
         1.5,
     ),
     Function("median, 1e7", lambda np: floats(np, 10_000_000), lambda np, a: np.median(a), 2),
     Function(
-        "median of columns, 5000 x 5000",
+        "median(axis=0), 5000 x 5000",
         lambda np: floats(np, 5000, 5000),
         lambda np, a: np.median(a, axis=0),
         2,
@@ -115,14 +119,15 @@ FUNCTIONS = [
 def main() -> None:
     """Prints the table."""
     words = sys.argv[1:] or [""]
-    print(f"{'':50} {'NumPy':>9} {'Dappled':>9} {'ratio':>8} {'asked':>8}")
+    print(f"{'':50} {'NumPy':>9} {'Dappled':>9} {'speedup':>8} {'goal':>8}")
     for function in FUNCTIONS:
         if any(word in function.name for word in words):
             timers = [timer(function, np) for np in (numpy, dappled)]
-            theirs, ours, *in_c = best(timers + c_timer(function))
-            row(function.name, theirs, ours, function.goal)
-            for time in in_c:
-                print(f"{'  in C, two threads':50} {'':9} {shown(time):>9} {theirs / time:8.2f}")
+            numpy_time, dappled_time, *c_times = best(timers + c_timer(function))
+            row(function.name, numpy_time, dappled_time, function.goal)
+            for time in c_times:
+                speedup = numpy_time / time
+                print(f"{'  in C, two threads':50} {'':9} {format_time(time):>9} {speedup:8.2f}")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-/* The workloads as one would write them in C, two threads by OpenMP: what the machine gives.
-   Compiled on the spot by compiled_c.py; -O3, the CPU's own instructions, no -ffast-math. */
+/* The workloads in C with OpenMP on two threads: a reference for what the machine can do.
+   compiled_c.py compiles them with -O3 and -march=native, without -ffast-math. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 typedef ptrdiff_t size;
 
-/* One iteration from u to v; the caller swaps them. */
+/* Computes one iteration from u to v; the caller swaps the two. */
 void laplace(const double *u, double *v, size n) {
 #pragma omp parallel for
     for (size i = 1; i < n - 1; i++)
@@ -51,7 +51,7 @@ double squares(const double *a, const double *b, size n) {
     return sum;
 }
 
-/* Columns in strips, each thread its own. */
+/* Sums columns; each thread has strips of 512 columns. */
 static void column_sums(const double *a, const double *mean, double *out, size n) {
 #pragma omp parallel for
     for (size strip = 0; strip < n; strip += 512) {
@@ -119,19 +119,19 @@ void transposed(const double *a, double *out, size n) {
                     out[i * n + j] = a[j * n + i] + a[i * n + j];
 }
 
-/* By numbers of elements, which are looked at as Python must; of equal ones any may come last. */
-void taken(const double *a, const long *at, double *out, size n, size length) {
+/* Index arrays with bounds checks and negative indices. For repeated indices, any value may be kept. */
+void take(const double *a, const long *index, double *out, size n, size length) {
 #pragma omp parallel for
     for (size i = 0; i < n; i++) {
-        size place = at[i] < 0 ? at[i] + length : at[i];
-        if (place >= 0 && place < length) out[i] = a[place];
+        size position = index[i] < 0 ? index[i] + length : index[i];
+        if (position >= 0 && position < length) out[i] = a[position];
     }
 }
 
-void put(double *a, const long *at, const double *v, size n, size length) {
+void put(double *a, const long *index, const double *v, size n, size length) {
 #pragma omp parallel for
     for (size i = 0; i < n; i++) {
-        size place = at[i] < 0 ? at[i] + length : at[i];
-        if (place >= 0 && place < length) a[place] = v[i];
+        size position = index[i] < 0 ? index[i] + length : index[i];
+        if (position >= 0 && position < length) a[position] = v[i];
     }
 }

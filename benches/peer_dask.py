@@ -1,4 +1,4 @@
-"""Dask: the source on its arrays, in chunks for two threads."""
+"""The workloads with Dask arrays, on two threads."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +11,8 @@ IN_PLACE = ("laplace", "paper_laplace")
 
 
 def runner(workload: Workload, arrays: list[np.ndarray]) -> Callable[[], Any] | None:
-    """The workload on these operands."""
+    """Returns the workload on these operands, or None if Dask cannot run it."""
     if workload.work.__name__ in IN_PLACE or arrays[0].size < 10_000:
         return None
-    given = [dask.array.from_array(array) for array in arrays]
-    return lambda: dask.compute(workload.work(dask.array, *given), scheduler="threads")
+    operands = [dask.array.from_array(array) for array in arrays]
+    return lambda: dask.compute(workload.work(dask.array, *operands), scheduler="threads")

@@ -1,4 +1,4 @@
-"""JAX: the source, jitted, where it does not write into its operands."""
+"""The workloads with JAX, jitted, except those that write into their operands."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,14 +16,14 @@ def laplace(np: Any, u: Any) -> Any:
     return u
 
 
-OWN = {"laplace": laplace, "paper_laplace": None}
+REPLACEMENTS = {"laplace": laplace, "paper_laplace": None}
 
 
 def runner(workload: Workload, arrays: list[np.ndarray]) -> Callable[[], Any] | None:
-    """The workload on these operands."""
-    source = OWN.get(workload.work.__name__, workload.work)
+    """Returns the workload on these operands, or None if JAX cannot run it."""
+    source = REPLACEMENTS.get(workload.work.__name__, workload.work)
     if source is None:
         return None
-    function = jax.jit(lambda *given: source(jax.numpy, *given))
-    given = [jax.numpy.asarray(array) for array in arrays]
-    return lambda: jax.block_until_ready(function(*given))
+    function = jax.jit(lambda *operands: source(jax.numpy, *operands))
+    operands = [jax.numpy.asarray(array) for array in arrays]
+    return lambda: jax.block_until_ready(function(*operands))

@@ -1,4 +1,4 @@
-"""Numba: loops by hand, in parallel."""
+"""The workloads with Numba, as parallel loops written by hand."""
 
 from collections.abc import Callable
 from math import exp, log, sqrt
@@ -124,7 +124,7 @@ def transposed(a):
 
 
 def runner(workload: Workload, arrays: list[np.ndarray]) -> Callable[[], Any] | None:
-    """The workload on these operands."""
+    """Returns the workload on these operands, or None if it is not written here."""
     function = globals().get(workload.work.__name__)
     if function is None:
         return None

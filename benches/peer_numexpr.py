@@ -1,4 +1,4 @@
-"""numexpr: the expression as a string."""
+"""The workloads with numexpr, as strings."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +28,6 @@ def transposed(a: np.ndarray) -> Any:
 
 
 def runner(workload: Workload, arrays: list[np.ndarray]) -> Callable[[], Any] | None:
-    """The workload on these operands."""
+    """Returns the workload on these operands, or None if it is not written here."""
     function = globals().get(workload.work.__name__)
     return function and (lambda: function(*arrays))

@@ -1,7 +1,7 @@
-"""What a distribution costs, over a hundred ranks and over a million: it should be the same.
+"""Cost of distributions over 100 and over 1,000,000 ranks, which should be equal.
 
-Each figure is the best of several runs, in microseconds a call; `ratio` is a million ranks to a
-hundred. Pieces are 64 x 64 x 64, blocks of the block-cyclic distribution are 32.
+Each figure is the best of several runs, in microseconds per call; `ratio` is that of 1,000,000 to
+100 ranks. Pieces are 64 x 64 x 64, blocks of the block-cyclic distribution are 32.
 """
 
 import timeit
@@ -15,14 +15,14 @@ REPEATS = 7
 
 
 def microseconds(work: Callable[[], object]) -> float:
-    """The best time of one call."""
+    """Returns the best time of one call."""
     timer = timeit.Timer(work)
     number, _ = timer.autorange()
     return min(timer.repeat(REPEATS, max(1, number // 10))) / max(1, number // 10) * 1e6
 
 
 def workloads(grid: tuple[int, ...]) -> dict[str, Callable[[], object]]:
-    """What is timed, for pieces of one size on a grid."""
+    """The calls to time, with local pieces of one size on a process grid."""
     shape = tuple(PIECE * ranks for ranks in grid)
     nprocs = grid[0] * grid[1] * grid[2]
     inner = tuple(ranks // 2 for ranks in grid)
@@ -32,8 +32,8 @@ def workloads(grid: tuple[int, ...]) -> dict[str, Callable[[], object]]:
     rank = block.rank(inner)
     index = tuple(size // 2 + 1 for size in shape)
     return {
-        "make, grid chosen": lambda: Distribution(shape, nprocs=nprocs),
-        "make, padded": lambda: Distribution(shape, grid_shape=grid, padding=1),
+        "create, grid chosen": lambda: Distribution(shape, nprocs=nprocs),
+        "create, padded": lambda: Distribution(shape, grid_shape=grid, padding=1),
         "owner, block": lambda: block.owner(index),
         "owner, block-cyclic": lambda: cyclic.owner(index),
         "halo_sends": lambda: padded.halo_sends(rank),
@@ -48,7 +48,7 @@ def workloads(grid: tuple[int, ...]) -> dict[str, Callable[[], object]]:
 def main() -> None:
     """Prints the table."""
     small, large = (workloads(grid) for grid in GRIDS.values())
-    print(f"{'microseconds a call':34} {'100 ranks':>10} {'1,000,000':>10} {'ratio':>6}")
+    print(f"{'microseconds per call':34} {'100 ranks':>10} {'1,000,000':>10} {'ratio':>6}")
     for name in small:
         few, many = microseconds(small[name]), microseconds(large[name])
         print(f"{name:34} {few:10.2f} {many:10.2f} {many / few:6.2f}")

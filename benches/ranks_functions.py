@@ -1,81 +1,83 @@
-"""Functions that are more than a loop, on two threads, on two ranks and with NumPy: side by side.
+"""Sorting, indexing, FFT and linear algebra on two threads, on two ranks and with NumPy.
 
-Two ranks are to reach 0.8 of what is asked of one process as times NumPy's speed (`functions.py`).
-How much of one process' own speed they keep is shown too.
+Two ranks should reach 0.8 of the speedup that is the goal of one process (`functions.py`). The
+speed of two ranks relative to one process is printed too.
 """
 
 import dappled
 from functions import normal
-from launches import beside
+from rank_comparison import compare
 
-FEW = 10_000_000
-MANY = 50_000_000
+SMALL = 10_000_000
+LARGE = 50_000_000
 
 
 def floats(np, *shape):
     return np.asarray(dappled.random.default_rng(1, parallel=True).uniform(size=shape))
 
 
-def below(np, bound, size):
+def integers_below(np, bound, size):
     return np.asarray(dappled.random.default_rng(2, parallel=True).integers(0, bound, size))
 
 
 def workload(goal, make, work):
-    """A turn that computes what a function gives; and what is asked of it."""
+    """A workload of one part that computes the results of a function, and its goal."""
 
-    def prepared(np):
-        given = make(np)
+    def prepare(np):
+        arguments = make(np)
 
-        def turn():
-            found = work(np, *given)
-            found = found if isinstance(found, tuple) else (found,)
-            for one in found:
-                if isinstance(one, dappled.ndarray):
-                    one._compute()
+        def run_round():
+            results = work(np, *arguments)
+            results = results if isinstance(results, tuple) else (results,)
+            for result in results:
+                if isinstance(result, dappled.ndarray):
+                    result._compute()
 
-        return turn, 1
+        return run_round, 1
 
-    return prepared, 1e3, "ms", goal
-
-
-def taken(np):
-    return floats(np, MANY), below(np, MANY, FEW), floats(np, FEW)
+    return prepare, 1e3, "ms", goal
 
 
-def few(np):
-    return (floats(np, FEW),)
+def index_operands(np):
+    return floats(np, LARGE), integers_below(np, LARGE, SMALL), floats(np, SMALL)
 
 
-def numbers(np):
-    return (below(np, 1_000_000, FEW),)
+def small_floats(np):
+    return (floats(np, SMALL),)
 
 
-def symmetric(np):
+def small_integers(np):
+    return (integers_below(np, 1_000_000, SMALL),)
+
+
+def linear_system(np):
     a = floats(np, 2000, 2000)
     return a @ a.T + 2000 * np.eye(2000), floats(np, 2000)
 
 
 WORKLOADS = {
     "a[a > 0.5].sum(), 5e7": workload(
-        10, lambda np: (floats(np, MANY),), lambda np, a: a[a > 0.5].sum()
+        10, lambda np: (floats(np, LARGE),), lambda np, a: a[a > 0.5].sum()
     ),
-    "a[at], 1e7 of 5e7": workload(1.5, taken, lambda np, a, at, v: a[at]),
-    "a[at] = v, 1e7 of 5e7": workload(1.5, taken, lambda np, a, at, v: a.__setitem__(at, v)),
-    "sort, 1e7": workload(1.6, few, lambda np, a: np.sort(a)),
-    "argsort, 1e7": workload(2, few, lambda np, a: np.argsort(a)),
-    "unique, 1e7 below 1e6": workload(5, numbers, lambda np, a: np.unique(a)),
-    "histogram, 1e7": workload(4, few, lambda np, a: np.histogram(a)[0]),
-    "bincount, 1e7 below 1e6": workload(1.5, numbers, lambda np, a: np.bincount(a)),
-    "median, 1e7": workload(2, few, lambda np, a: np.median(a)),
-    "median of columns, 5000 x 5000": workload(
+    "a[index], 1e7 of 5e7": workload(1.5, index_operands, lambda np, a, index, v: a[index]),
+    "a[index] = v, 1e7 of 5e7": workload(
+        1.5, index_operands, lambda np, a, index, v: a.__setitem__(index, v)
+    ),
+    "sort, 1e7": workload(1.6, small_floats, lambda np, a: np.sort(a)),
+    "argsort, 1e7": workload(2, small_floats, lambda np, a: np.argsort(a)),
+    "unique, 1e7 below 1e6": workload(5, small_integers, lambda np, a: np.unique(a)),
+    "histogram, 1e7": workload(4, small_floats, lambda np, a: np.histogram(a)[0]),
+    "bincount, 1e7 below 1e6": workload(1.5, small_integers, lambda np, a: np.bincount(a)),
+    "median, 1e7": workload(2, small_floats, lambda np, a: np.median(a)),
+    "median(axis=0), 5000 x 5000": workload(
         2, lambda np: (floats(np, 5000, 5000),), lambda np, a: np.median(a, axis=0)
     ),
     "fft2 of 4096 x 4096": workload(
         1.6, lambda np: (floats(np, 4096, 4096) + 0j,), lambda np, a: np.fft.fft2(a)
     ),
-    "rfft of 1e7": workload(1.6, few, lambda np, a: np.fft.rfft(a)),
-    "solve, 2000": workload(0.9, symmetric, lambda np, a, b: np.linalg.solve(a, b)),
-    "cholesky, 2000": workload(0.9, symmetric, lambda np, a, b: np.linalg.cholesky(a)),
+    "rfft of 1e7": workload(1.6, small_floats, lambda np, a: np.fft.rfft(a)),
+    "solve, 2000": workload(0.9, linear_system, lambda np, a, b: np.linalg.solve(a, b)),
+    "cholesky, 2000": workload(0.9, linear_system, lambda np, a, b: np.linalg.cholesky(a)),
     "svd, 1000": workload(
         0.9, lambda np: (floats(np, 1000, 1000),), lambda np, a: np.linalg.svd(a)[1]
     ),
@@ -84,4 +86,4 @@ WORKLOADS = {
 
 
 if __name__ == "__main__":
-    beside(__file__, WORKLOADS, 2)
+    compare(__file__, WORKLOADS, 2)

@@ -1,9 +1,9 @@
-"""Single calls on small arrays, of 100 elements unless it says otherwise, beside NumPy's.
+"""Times single calls on small arrays, mostly of 100 elements, with NumPy and Dappled.
 
-python benches/small.py [TEXT]: those calls that have the text in them.
+python benches/small.py [TEXT]: only calls that contain the text.
 
-Each is timed in short stretches, NumPy's and ours in turn, and the shortest of all counts: so the
-ratio means something on a machine that has other things to do.
+NumPy and Dappled alternate in short rounds, and the shortest round counts. This gives stable ratios
+on a busy machine.
 """
 
 import sys
@@ -14,8 +14,8 @@ from typing import Any
 import dappled
 import numpy
 
-STRETCH = 2e-4  # seconds
-TURNS = 60
+ROUND_SECONDS = 2e-4
+ROUNDS = 60
 SETUP = """
 a, b, c = (np.random.default_rng(seed).random(100) for seed in range(3))
 m, i, k, x, numbers = a.reshape(10, 10).copy(), np.arange(100), a > 0.5, 1.5, [1.0, 2.0, 3.0]
@@ -51,40 +51,40 @@ a2 * b2 + c2 * 2.0 - np.sqrt(np.abs(a2)) | laplace(u1) | laplace(u2) | laplace(u
 """
 
 
-def computed(result: Any) -> Any:
-    """A result with nothing pending."""
+def compute_pending(result: Any) -> Any:
+    """Computes a pending result."""
     if isinstance(result, dappled.ndarray):
         result._compute()
     return result
 
 
 def timer(np: ModuleType, call: str) -> timeit.Timer:
-    """A timer of a call; of what may be left pending, all is computed."""
-    names = {"np": np, "numpy": numpy, "computed": computed}
+    """Returns a timer of a call that includes the computation of pending results."""
+    names = {"np": np, "numpy": numpy, "compute_pending": compute_pending}
     exec(SETUP, names)
-    lazy = np is dappled and any(name in call for name in ("a2", "laplace"))
-    return timeit.Timer(f"computed({call})" if lazy else call, globals=names)
+    is_deferred = np is dappled and any(name in call for name in ("a2", "laplace"))
+    return timeit.Timer(f"compute_pending({call})" if is_deferred else call, globals=names)
 
 
 def best(call: str) -> list[float]:
-    """The shortest time with NumPy and with Dappled."""
+    """Returns the shortest time with NumPy and with Dappled."""
     timers = [timer(np, call) for np in (numpy, dappled)]
-    counts = [max(3, round(STRETCH * 50 / each.timeit(50))) for each in timers]
-    turns = [
+    counts = [max(3, round(ROUND_SECONDS * 50 / each.timeit(50))) for each in timers]
+    rounds = [
         [each.timeit(count) / count for each, count in zip(timers, counts, strict=True)]
-        for _ in range(TURNS)
+        for _ in range(ROUNDS)
     ]
-    return [min(turn) for turn in zip(*turns, strict=True)]
+    return [min(column) for column in zip(*rounds, strict=True)]
 
 
 def main() -> None:
     """Prints the table."""
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    print(f"{'ns a call':46} {'NumPy':>9} {'Dappled':>9} {'times as long':>14}")
+    print(f"{'ns per call':46} {'NumPy':>9} {'Dappled':>9} {'Dappled/NumPy':>14}")
     for call in (call.strip() for line in CALLS.splitlines() for call in line.split("|")):
         if call and wanted in call:
-            theirs, ours = best(call)
-            print(f"{call:46} {theirs * 1e9:9,.0f} {ours * 1e9:9,.0f} {ours / theirs:14.2f}")
+            numpy_ns, dappled_ns = (seconds * 1e9 for seconds in best(call))
+            print(f"{call:46} {numpy_ns:9,.0f} {dappled_ns:9,.0f} {dappled_ns / numpy_ns:14.2f}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The workloads: plain NumPy source, `np` being NumPy or Dappled; and how fast Dappled must be.
+"""Workloads in plain NumPy source, where `np` is NumPy or Dappled, with goals.
 
-An operand is a random array of a shape and dtype, the same for both. `goal` is the least that
-the project asks for: so many times as fast as NumPy on two cores.
+Operands are random arrays of a shape and dtype, equal for NumPy and Dappled. `goal` is the smallest
+acceptable speedup over NumPy on two cores.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ LARGE = 50_000_000
 
 @dataclass(frozen=True)
 class Workload:
-    """What is timed: `work(np, *operands)`, which does the same thing `parts` times."""
+    """A workload to time: `work(np, *operands)`, which repeats one step `parts` times."""
 
     name: str
     work: Callable[..., Any]
@@ -23,7 +23,8 @@ class Workload:
     goal: float
     parts: int = 1
     dtype: str = "float64"
-    small: list[tuple[int, ...]] = field(default_factory=list)  # about 1e6 elements: a first call
+    # Shapes of about 1e6 elements, for the first call in a new process.
+    small: list[tuple[int, ...]] = field(default_factory=list)
 
 
 def laplace(np: ModuleType, u: Any) -> Any:
@@ -34,7 +35,7 @@ def laplace(np: ModuleType, u: Any) -> Any:
 
 @dataclass
 class Grid:
-    """GAiN's grid on the unit square: the old one is kept, and the norm of the change computed."""
+    """The Laplace solver of GAiN's paper, which computes the norm of each change."""
 
     np: ModuleType
     u: Any
@@ -79,7 +80,7 @@ def std(np: ModuleType, a: Any) -> Any:
 
 
 def black_scholes(np: ModuleType, price: Any, strike: Any, years: Any) -> Any:
-    """Calls and puts; the normal distribution by the polynomial of Abramowitz and Stegun."""
+    """Calls and puts; the normal distribution is the polynomial of Abramowitz and Stegun."""
     rate, volatility = 0.02, 0.3
     price, strike, years = 10 + 40 * abs(price), 10 + 40 * abs(strike), 0.1 + abs(years)
 
@@ -99,7 +100,7 @@ def black_scholes(np: ModuleType, price: Any, strike: Any, years: Any) -> Any:
 
 
 def forces(np: ModuleType, position: Any) -> Any:
-    """All pairs by broadcasting: n x n x 3 differences that nobody keeps."""
+    """Forces of all pairs by broadcasting, with a temporary of n x n x 3 differences."""
     apart = position[None, :, :] - position[:, None, :]
     distance2 = (apart * apart).sum(axis=2) + 0.01
     return (apart / (distance2 * np.sqrt(distance2))[:, :, None]).sum(axis=1)
@@ -119,7 +120,7 @@ MILLION = [(1_000_000,)]
 WORKLOADS = [
     *(
         Workload(
-            f"laplace {n} x {n}, an iteration", laplace, [(n, n)], goal, ITERATIONS, small=small
+            f"laplace {n} x {n}, one iteration", laplace, [(n, n)], goal, ITERATIONS, small=small
         )
         for n, goal, small in ((1000, 9, [(1000, 1000)]), (4000, 7, []), (10_000, 7, []))
     ),

@@ -1,8 +1,8 @@
-"""One program, with NumPy and with Dappled: Laplace's equation by Jacobi's method.
+"""Laplace's equation by Jacobi iteration, with NumPy and with Dappled.
 
-Run it with `make demo`, or `python examples/laplace.py [size iterations]`; then on several ranks
-with `dappled run -n 2 examples/laplace.py`, which compares with what one process found. The
-picture goes to ./demo-output/laplace.png.
+Run it with `make demo`, or `python examples/laplace.py [size iterations]`. Then run it on several
+ranks with `dappled run -n 2 examples/laplace.py`, which compares with the result of one process.
+The picture is written to ./demo-output/laplace.png.
 """
 
 import hashlib
@@ -17,11 +17,11 @@ import numpy
 
 FOLDER = Path("demo-output")
 SIZE, ITERATIONS = 4000, 100
-DRAWN_SIZE, DRAWN_ITERATIONS = 100, 10_000  # enough of them to reach the solution
+DRAWN_SIZE, DRAWN_ITERATIONS = 100, 10_000  # enough iterations to converge
 
 
 def laplace(np: ModuleType, size: int, iterations: int):
-    """The program: the same for both."""
+    """Solves Laplace's equation; the source is the same for NumPy and Dappled."""
     u = np.zeros((size, size))
     u[0] = 1
     for _ in range(iterations):
@@ -29,8 +29,8 @@ def laplace(np: ModuleType, size: int, iterations: int):
     return u, u.mean()
 
 
-def timed(np: ModuleType, size: int, iterations: int) -> dict:
-    """How long it takes, and the answer: its mean, and a digest of all its bits."""
+def measure(np: ModuleType, size: int, iterations: int) -> dict:
+    """Returns the run time, the mean of the solution, and a digest of its bits."""
     start = time.perf_counter()
     u, mean = laplace(np, size, iterations)
     seconds = time.perf_counter() - start
@@ -40,38 +40,38 @@ def timed(np: ModuleType, size: int, iterations: int) -> dict:
 
 def main() -> None:
     size, iterations = map(int, sys.argv[1:] or (SIZE, ITERATIONS))
-    dappled.config.fallback = "quiet"  # all values are wanted here, on several ranks too
-    begun = dappled.comm.stats()
-    ours = timed(dappled, size, iterations)
-    sent = dappled.comm.stats() - begun
+    dappled.config.fallback = "quiet"  # the digest gathers all values on purpose
+    before = dappled.comm.stats()
+    result = measure(dappled, size, iterations)
+    sent = dappled.comm.stats() - before
     if dappled.comm.rank > 0:
         return
     print(f"laplace {size} x {size}, {iterations} iterations; {dappled.comm.size} rank(s)\n")
-    print(f"Dappled {ours['seconds']:8.2f} s   mean {ours['mean']}")
-    kept = FOLDER / f"laplace-{size}-{iterations}.json"
-    if dappled.comm.size == 1 or not kept.exists():
-        other, name = timed(numpy, size, iterations), "NumPy"
+    print(f"Dappled {result['seconds']:8.2f} s   mean {result['mean']}")
+    saved = FOLDER / f"laplace-{size}-{iterations}.json"
+    if dappled.comm.size == 1 or not saved.exists():
+        reference, name = measure(numpy, size, iterations), "NumPy"
     else:
-        other, name = json.loads(kept.read_text()), "alone"
-    print(f"{name:7} {other['seconds']:8.2f} s   mean {other['mean']}\n")
-    same = (ours["mean"], ours["bits"]) == (other["mean"], other["bits"])
+        reference, name = json.loads(saved.read_text()), "1 rank"
+    print(f"{name:7} {reference['seconds']:8.2f} s   mean {reference['mean']}\n")
+    same = (result["mean"], result["bits"]) == (reference["mean"], reference["bits"])
     verdict = "equal bit for bit" if same else "DIFFERENT"
-    print(f"{other['seconds'] / ours['seconds']:.1f} times as fast; the values are {verdict}")
+    print(f"{reference['seconds'] / result['seconds']:.1f} times as fast; the values are {verdict}")
     if dappled.comm.size == 1:
         FOLDER.mkdir(exist_ok=True)
-        kept.write_text(json.dumps(ours))
+        saved.write_text(json.dumps(result))
         draw(laplace(dappled, DRAWN_SIZE, DRAWN_ITERATIONS)[0])
     else:
-        print(f"rank 0 sent {sent.messages} messages, and waited {sent.seconds:.2f} s for others")
+        print(f"rank 0 sent {sent.messages} messages, waited {sent.seconds:.2f} s for other ranks")
     sys.exit(not same)
 
 
 def draw(solution) -> None:
-    """The solution: 1 along the upper edge, 0 along the others."""
+    """Draws the solution: 1 along the upper edge, 0 along the other edges."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        print("(for the picture: pip install dappled[plot])")
+        print("(install matplotlib to draw the picture)")
         return
     figure = Figure(figsize=(5, 4), layout="constrained")
     axes = figure.subplots()

@@ -1,4 +1,4 @@
-"""A handful of distributions, in the terminal and as pictures in ./demo-output/.
+"""Shows distributions in the terminal and as pictures in ./demo-output/.
 
 Run it with `make demo`, or `python examples/show_distributions.py`.
 """
@@ -12,7 +12,7 @@ from dappled.protocol import Distribution
 
 OUTPUT = Path("demo-output")
 
-# File name, what it shows, and the distribution.
+# File name, caption, distribution.
 DEMOS = (
     (
         "block_block",
@@ -21,12 +21,12 @@ DEMOS = (
     ),
     (
         "block_cyclic",
-        "blocks of rows, columns dealt out two at a time",
+        "blocks of rows, cyclic columns with a block size of 2",
         Distribution((5, 9), "bc", grid_shape=(2, 2), block_size=(None, 2)),
     ),
     (
         "padded",
-        "blocks with a padding of 1: copies of the neighbour's elements, and the two boundaries",
+        "blocks with a padding of 1: halos between ranks, and the two boundaries",
         Distribution((18,), "b", grid_shape=(2,), padding=1),
     ),
     (
@@ -41,7 +41,7 @@ DEMOS = (
     ),
     (
         "irregular",
-        "blocks of chosen sizes; rank 2 has none",
+        "blocks of explicit sizes; rank 2 is empty",
         Distribution((12,), "b", grid_shape=(4,), bounds=[[0, 2, 7, 7, 12]]),
     ),
     (
@@ -54,39 +54,39 @@ DEMOS = (
 
 def main() -> None:
     color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    for _, meaning, distribution in DEMOS:
-        print(f"== {meaning}\n\n{show.text(distribution, color=color)}")
+    for _, caption, distribution in DEMOS:
+        print(f"== {caption}\n\n{show.text(distribution, color=color)}")
     print_redistribution(DEMOS[0][2], DEMOS[1][2])
     OUTPUT.mkdir(exist_ok=True)
     write_pictures()
 
 
 def print_redistribution(source: Distribution, target: Distribution) -> None:
-    print("== moving the first array into the second distribution: what rank 0 sends\n")
+    print("== redistributing the first array to the second distribution: messages of rank 0\n")
     for peer, boxes in source.sends(0, target):
-        ranges = "; ".join(" x ".join(map(describe, box)) for box in boxes)
-        print(f"to rank {peer}: its local {ranges}")
+        ranges = "; ".join(" x ".join(map(format_indices, box)) for box in boxes)
+        print(f"to rank {peer}: local indices {ranges}")
     print()
 
 
-def describe(positions) -> str:
-    """One axis of a box: start, stop and step, or the positions themselves."""
-    if not isinstance(positions, tuple):
-        return str(list(positions))
-    start, stop, step = positions
+def format_indices(indices) -> str:
+    """Formats one axis of a box: start, stop and step, or a list of indices."""
+    if not isinstance(indices, tuple):
+        return str(list(indices))
+    start, stop, step = indices
     return f"[{start}:{stop}]" if step == 1 else f"[{start}:{stop}:{step}]"
 
 
 def write_pictures() -> None:
     print("== pictures\n")
     suffixes = [".svg", ".png"] if has_matplotlib() else [".svg"]
-    for name, meaning, distribution in DEMOS:
+    for name, caption, distribution in DEMOS:
         paths = [OUTPUT / f"{name}{suffix}" for suffix in suffixes]
         for path in paths:
             show.save(distribution, path)
-        print(f"{', '.join(map(str, paths))}: {meaning}")
+        print(f"{', '.join(map(str, paths))}: {caption}")
     if ".png" not in suffixes:
-        print("(for PNG files as well: pip install dappled[plot])")
+        print("(install matplotlib to write PNG files too)")
 
 
 def has_matplotlib() -> bool:

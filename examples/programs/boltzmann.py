@@ -42,7 +42,7 @@ for _ in range(steps):
         populations[i] = np.roll(collided[i], (right, up), axis=(0, 1))
     populations[:, -1, :] = populations[:, -2, :]
 
-swiftness = np.where(cylinder, np.nan, np.hypot(flow[0], flow[1]))
-print(f"mean density {density.mean():.9f}, swiftest {np.nanmax(swiftness):.6f}")
-np.save("boltzmann.npy", swiftness)
-plt.imsave("boltzmann.png", swiftness.T, cmap="viridis", vmin=0, vmax=2 * speed)
+flow_speed = np.where(cylinder, np.nan, np.hypot(flow[0], flow[1]))
+print(f"mean density {density.mean():.9f}, highest speed {np.nanmax(flow_speed):.6f}")
+np.save("boltzmann.npy", flow_speed)
+plt.imsave("boltzmann.png", flow_speed.T, cmap="viridis", vmin=0, vmax=2 * speed)

@@ -1,4 +1,4 @@
-"""Poisson's equation by conjugate gradients, the matrix never written down.
+"""Poisson's equation by matrix-free conjugate gradients.
 
 python conjugate_gradients.py [size]
 """

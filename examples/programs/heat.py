@@ -1,4 +1,4 @@
-"""Heat spreads over a plate with two hot spots: the heat equation by explicit steps.
+"""The heat equation by explicit time steps: a plate with two hot spots.
 
 python heat.py [size steps]
 """

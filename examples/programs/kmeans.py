@@ -1,4 +1,4 @@
-"""Points fall into clusters: Lloyd's algorithm.
+"""k-means clustering by Lloyd's algorithm.
 
 python kmeans.py [points clusters]
 """

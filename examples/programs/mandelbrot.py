@@ -1,4 +1,4 @@
-"""The Mandelbrot set: how many steps until a point escapes.
+"""The Mandelbrot set: the number of iterations until a point escapes.
 
 python mandelbrot.py [size iterations]
 """

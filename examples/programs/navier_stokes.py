@@ -1,4 +1,4 @@
-"""Two-dimensional turbulence: Navier-Stokes in Fourier space, vorticity and stream function.
+"""Two-dimensional turbulence: pseudo-spectral Navier-Stokes in vorticity form.
 
 python navier_stokes.py [size steps]
 """

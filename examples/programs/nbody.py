@@ -1,4 +1,4 @@
-"""Stars attract each other: all pairs at once by broadcasting, leapfrog in time.
+"""Gravitational N-body simulation: all pairs by broadcasting, leapfrog integration.
 
 python nbody.py [stars steps]
 """

@@ -1,4 +1,4 @@
-"""What is an option worth? Monte Carlo paths beside the formula of Black and Scholes.
+"""Option prices by Monte Carlo simulation, compared with the Black-Scholes formula.
 
 python options.py [paths days]
 """

@@ -1,4 +1,4 @@
-"""Which page matters? PageRank of a random web by power iteration.
+"""PageRank of a random graph by power iteration.
 
 python pagerank.py [pages links]
 """

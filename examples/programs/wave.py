@@ -1,4 +1,4 @@
-"""A drop falls into a basin: the wave equation, with absorbing edges.
+"""The wave equation with absorbing boundaries: a drop in a basin.
 
 python wave.py [size steps]
 """
@@ -20,10 +20,10 @@ damping = np.clip(edge / 20, 0.8, 1.0)
 damping = np.minimum.outer(damping, damping)
 
 for _ in range(steps):
-    bend = -4 * height
+    laplacian = -4 * height
     for axis, shift in [(0, 1), (0, -1), (1, 1), (1, -1)]:
-        bend += np.roll(height, shift, axis=axis)
-    height, previous = (2 * height - previous + courant * bend) * damping, height
+        laplacian += np.roll(height, shift, axis=axis)
+    height, previous = (2 * height - previous + courant * laplacian) * damping, height
 
 energy = np.sum((height - previous) ** 2)
 print(f"energy {energy:.9f}, from {height.min():.9f} to {height.max():.9f}")

@@ -1,6 +1,6 @@
-"""Many calls at one size, beside NumPy: those that take longer, and how all compare.
+"""Times 314 calls at one size: lists the slow ones and the median ratio to NumPy.
 
-python benches/many.py [ELEMENTS [RATIO]]: calls that take more than RATIO of NumPy's time.
+python benches/calls.py [ELEMENTS [RATIO]]: lists calls that take more than RATIO of NumPy's time.
 """
 
 import statistics
@@ -13,15 +13,15 @@ from typing import Any
 
 import dappled
 import numpy
-from timing import computed
+from timing import compute_pending
 
-CALLS = (Path(__file__).parent / "many_calls.txt").read_text().splitlines()
+CALLS = (Path(__file__).parent / "calls.txt").read_text().splitlines()
 
 
 def operands(np: ModuleType, elements: int) -> dict[str, Any]:
-    """What the calls name: the same numbers for both."""
+    """The operands that the calls name, with equal values for NumPy and Dappled."""
     r, n = numpy.random.default_rng(0), int(elements**0.5)
-    made = {
+    values = {
         "A": r.random((n, n)),
         "B": r.random((n, n)),
         "C": r.random((3, n, n // 3)),
@@ -41,17 +41,17 @@ def operands(np: ModuleType, elements: int) -> dict[str, Any]:
         "x": r.random(elements),
         "y": r.random(elements),
     }
-    arrays = {name: np.array(array) for name, array in made.items()}
+    arrays = {name: np.array(array) for name, array in values.items()}
     return {"np": np, "N": elements, "n": n, **arrays}
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """The best of a few rounds, each long enough to be measured."""
+    """Returns the best of a few rounds, each long enough to be measured."""
 
     def round_of(count: int) -> float:
         start = time.perf_counter()
         for _ in range(count):
-            computed(call())
+            compute_pending(call())
         return (time.perf_counter() - start) / count
 
     round_of(1)
@@ -60,18 +60,19 @@ def seconds(call: Callable[[], Any]) -> float:
     return min(round_of(count) for _ in range(4 if first < 0.2 else 2))
 
 
-def main(elements: int = 1_000_000, least: float = 1.1) -> None:
+def main(elements: int = 1_000_000, max_ratio: float = 1.1) -> None:
+    """Prints the calls above `max_ratio`, and the median."""
     both = [operands(np, elements) for np in (numpy, dappled)]
     rows = []
     for call in CALLS:
-        theirs, ours = (seconds(eval(f"lambda: {call}", names)) for names in both)
-        rows.append((ours / theirs, call, theirs * 1e6, ours * 1e6))
-    for ratio, call, theirs, ours in sorted(rows, reverse=True):
-        if ratio > least:
-            print(f"{ratio:7.2f} {call:60} {theirs:11.1f} us {ours:11.1f} us")
+        numpy_time, dappled_time = (seconds(eval(f"lambda: {call}", names)) for names in both)
+        rows.append((dappled_time / numpy_time, call, numpy_time * 1e6, dappled_time * 1e6))
+    for ratio, call, numpy_time, dappled_time in sorted(rows, reverse=True):
+        if ratio > max_ratio:
+            print(f"{ratio:7.2f} {call:60} {numpy_time:11.1f} us {dappled_time:11.1f} us")
     median = statistics.median(row[0] for row in rows)
-    print(f"{len(rows)} calls at {elements:,} elements: half take less than {median:.2f}")
+    print(f"{len(rows)} calls at {elements:,} elements: median ratio {median:.2f}")
 
 
 if __name__ == "__main__":
-    main(*[kind(given) for kind, given in zip((int, float), sys.argv[1:], strict=False)])
+    main(*[kind(text) for kind, text in zip((int, float), sys.argv[1:], strict=False)])
