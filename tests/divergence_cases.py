@@ -427,7 +427,7 @@ def equal_values_of_other_origin():
 
 
 def messages_of_ones_own():
-    from dappled._comm import comm
+    from dappled._ranks.comm import comm
 
     a = stored()
     comm.barrier()

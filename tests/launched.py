@@ -5,11 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 LIMIT = 60
 MPIEXEC = Path(sys.prefix) / "bin" / "mpiexec"
-needs_mpi = pytest.mark.skipif(not MPIEXEC.exists(), reason="no mpiexec in Python's prefix")
 COMMAND = [sys.executable, "-m", "dappled"]
 
 

@@ -70,7 +70,7 @@ def too_late():
         np.init(comm=MPI.COMM_WORLD.Dup())
         raise AssertionError
     except RuntimeError as error:
-        assert "too late" in str(error)
+        assert "must be called before the first array" in str(error)
     np.init()
     assert a.sum() == 45
 

@@ -29,6 +29,8 @@ RANKS = "DAPPLED_TEST_RANKS"
 
 
 def pytest_configure(config):
+    if not MPIEXEC.exists():
+        raise pytest.UsageError(f"{MPIEXEC} does not exist: tests on several ranks need mpich")
     config.addinivalue_line("markers", "ranks(*numbers, replicated_below=0): run on several ranks")
     if folder := os.environ.get(REPORTS):
         import dappled
@@ -68,8 +70,6 @@ def pytest_runtest_protocol(item, nextitem):
     launch = _launch_of(item)
     if not launch:
         return None
-    if not MPIEXEC.exists():
-        pytest.exit(f"{MPIEXEC} does not exist: tests on several ranks need mpich")
     outcome = _outcomes(item.session, launch)[item.nodeid]
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for data in outcome:

@@ -10,7 +10,7 @@ import numpy
 import pytest
 from dappled.as_numpy.facade import facade_of
 from dappled.as_numpy.importing import Program
-from launched import dappled, needs_mpi
+from launched import dappled
 
 # The program: each line is true, in every way in which programs are run.
 PROGRAM = """
@@ -123,13 +123,11 @@ def test_every_way_to_run_a_program(folder):
     assert (done.returncode, done.stdout) == (4, "1 -c -x\n"), done.stderr
 
 
-@needs_mpi
 def test_on_several_ranks(folder):
     done = run(folder, "-n", 2, "--as-numpy", folder / "program.py", DAPPLED_WHOLE_BELOW="0")
     assert (done.returncode, done.stdout) == (3, "__main__ 2\n"), done.stderr
 
 
-@needs_mpi
 def test_a_users_program_prints_the_same():
     program = str(Path(__file__).parent / "numpy_program.py")
     plain = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
@@ -199,7 +197,6 @@ assert type(axes.lines[0].get_xdata(orig=False)).__module__ == 'numpy'
 }
 
 
-@needs_mpi
 @pytest.mark.parametrize("library", USES)
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_libraries_get_numpys_arrays(library, ranks, tmp_path):

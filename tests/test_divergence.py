@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_nohang import MPIEXEC, job
+from test_nohang import job
 
 sys.path.insert(0, str(Path(__file__).parent))
 import divergence_cases as cases
@@ -18,7 +18,6 @@ OTHERS = {"stored", "legal", "main", *CHECKED, *LEGAL}
 DIVERGING = [
     name for name, case in vars(cases).items() if inspect.isfunction(case) and name not in OTHERS
 ]
-pytestmark = pytest.mark.skipif(not MPIEXEC.exists(), reason="no mpiexec beside python")
 
 # What is said to differ.
 HINTS = {

@@ -26,7 +26,7 @@ def test_the_examples_run(page):
 
 def test_pictures_and_rules_are_current():
     made = make_pictures()
-    for name, picture in made.drawn().items():
+    for name, picture in made.render_pictures().items():
         kept = (ROOT / "docs/pictures" / f"{name}.svg").read_text()
         assert kept == picture, "run `make docs`"
     page = (ROOT / "docs/protocol.md").read_text()

@@ -6,7 +6,7 @@ import inspect
 import dappled
 import pytest
 from dappled import protocol
-from dappled._names import CHAPTERS
+from dappled._dispatch.registry import CHAPTERS
 
 # Documented by Python itself; the protocol's own dunders are ours to explain.
 OURS = {"__distarray__"}
@@ -30,7 +30,7 @@ NAMES = {name: getattr(protocol, name) for name in protocol.__all__}
 CLASSES = {name: value for name, value in NAMES.items() if inspect.isclass(value)}
 MEMBERS = {n: m for owner in CLASSES.values() for n, m in public_members(owner).items()}
 # What the array and its namespace have and NumPy's have not.
-EXTRAS = [*CHAPTERS["_extras"].split(), "ndarray"]
+EXTRAS = [*CHAPTERS["_ranks.introspection"].split(), "ndarray"]
 NAMES |= {f"dappled.{name}": getattr(dappled, name) for name in EXTRAS}
 PLACING = ("__distarray__", "distribution", "local", "redistribute")
 MEMBERS |= {f"ndarray.{name}": getattr(dappled.ndarray, name) for name in PLACING}

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy
 import pytest
-from launched import needs_mpi
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = sorted((ROOT / "examples" / "programs").glob("*.py"))
@@ -40,9 +39,7 @@ def with_numpy(program, place):
     return run([sys.executable], program, place / "numpy")
 
 
-@pytest.mark.parametrize(
-    "ranks", [pytest.param(1, id="1 rank"), pytest.param(3, id="3 ranks", marks=needs_mpi)]
-)
+@pytest.mark.parametrize("ranks", [pytest.param(1, id="1 rank"), pytest.param(3, id="3 ranks")])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
 def test_a_program_does_what_it_does_with_numpy(program, ranks, tmp_path_factory):
     folder = tmp_path_factory.getbasetemp() / program.stem

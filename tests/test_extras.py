@@ -95,7 +95,7 @@ def test_labels_alone():
 
 @pytest.mark.parametrize("wrong", [3, [1, 2], None, numpy.zeros(3)])
 def test_explain_is_for_our_arrays(wrong):
-    with pytest.raises(TypeError, match="array of dappled's"):
+    with pytest.raises(TypeError, match="dappled array"):
         dappled.explain(wrong)
 
 

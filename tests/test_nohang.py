@@ -14,7 +14,6 @@ SCRIPT = Path(__file__).parent / "nohang_cases.py"
 RANKS = 3
 # A job that takes longer hangs. What is asked for is 5 s, on a machine that does nothing else.
 LIMIT = 60
-pytestmark = pytest.mark.skipif(not MPIEXEC.exists(), reason="no mpiexec beside python")
 
 
 def job(*command, ranks=RANKS, **variables):

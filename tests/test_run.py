@@ -11,7 +11,7 @@ import pytest
 from dappled.launch import mpiexec
 from dappled.launch.records import Records
 from dappled.launch.streams import beyond, warned
-from launched import COMMAND, LIMIT, MPIEXEC, dappled, needs_mpi
+from launched import COMMAND, LIMIT, MPIEXEC, dappled
 
 BEGIN = "import os, signal, sys, time\nimport dappled as np\nr, a = np.comm.rank, np.arange(12.0)\n"
 
@@ -53,7 +53,6 @@ ENDINGS = {
 }
 
 
-@needs_mpi
 @pytest.mark.parametrize("name", ENDINGS)
 def test_every_job_ends_and_says_why(name):
     program, status, said = ENDINGS[name]
@@ -85,7 +84,6 @@ MISSING = {
 }
 
 
-@needs_mpi
 @pytest.mark.parametrize("name", MISSING)
 def test_a_rank_that_never_connects_ends_the_job(name):
     program, said = MISSING[name]
@@ -94,7 +92,6 @@ def test_a_rank_that_never_connects_ends_the_job(name):
     assert done.stderr.count(said) == 1, done.stderr
 
 
-@needs_mpi
 def test_a_rank_that_never_connects_is_reported_without_a_launcher():
     program = "import os\nif os.environ['PMI_RANK'] != '1': import dappled; dappled.ones(3)"
     command = ["timeout", "5", str(MPIEXEC), "-n", "2", sys.executable, "-c", program]
@@ -103,7 +100,6 @@ def test_a_rank_that_never_connects_is_reported_without_a_launcher():
     assert "dappled: rank 0 has waited 0 s for all ranks to begin" in done.stderr
 
 
-@needs_mpi
 def test_programs_without_dappled_end_as_well():
     for program, status in {"pass": 0, "import sys; sys.exit(4)": 4, "1 / 0": 1}.items():
         done = dappled("run", "-n", 2, "-c", program)
@@ -121,7 +117,6 @@ print(hash("the same"), os.environ["DAPPLED_THREADS"], os.environ["OMP_NUM_THREA
 )
 
 
-@needs_mpi
 def test_what_rank_0_prints_is_shown_once():
     done = dappled("run", "-n", 3, "--threads", 5, "-c", SHOWN, "a", "-n", "--b", input="given")
     first, second = done.stdout.splitlines()
@@ -132,7 +127,6 @@ def test_what_rank_0_prints_is_shown_once():
 WARNED = "import dappled as np\na = np.ones(300)\na[{}] = -1\nprint(np.log(a).max())"
 
 
-@needs_mpi
 @pytest.mark.parametrize("place", ["5", "250", "::100"])
 def test_what_any_rank_is_warned_of_is_shown_once(place):
     done = dappled("run", "-n", 3, "-c", WARNED.format(place), DAPPLED_WHOLE_BELOW="0")
@@ -140,7 +134,6 @@ def test_what_any_rank_is_warned_of_is_shown_once(place):
     assert done.stderr.count("RuntimeWarning: invalid value encountered in log") == 1, done.stderr
 
 
-@needs_mpi
 def test_all_output_has_the_rank_on_every_line():
     done = dappled("run", "-n", 3, "--all-output", "-c", SHOWN, OMP_NUM_THREADS="7")
     lines = done.stdout.splitlines()
@@ -154,7 +147,6 @@ def test_all_output_has_the_rank_on_every_line():
     assert rest.pop().endswith(f" {share} 7 threads")
 
 
-@needs_mpi
 def test_much_output_arrives_whole():
     program = "import sys\nfor i in range(20000): print(i, 'x' * 50)\nprint('y' * 10**6)"
     expected = "".join(f"{i} {'x' * 50}\n" for i in range(20000)) + "y" * 10**6 + "\n"
@@ -228,7 +220,6 @@ SIGNALS = {
 }
 
 
-@needs_mpi
 @pytest.mark.parametrize("name", SIGNALS)
 def test_the_whole_job_ends_with_its_launcher(name):
     number, status = SIGNALS[name]

@@ -220,7 +220,6 @@ else:
 """
 
 
-@pytest.mark.skipif(not MPIEXEC.exists(), reason="no mpiexec beside python")
 @pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
 @pytest.mark.parametrize("level", ["single", "funneled", "serialized", "multiple"])
 def test_mpi_is_called_by_threads_that_its_level_allows(level):

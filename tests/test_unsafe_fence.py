@@ -17,7 +17,7 @@ def code_of(path):
 
 
 def module_of(path, source):
-    """The name of a file's module: `kernels/fold`; that of a folder for its `mod.rs`."""
+    """The name of a file's module: `loops/reduce`; that of a folder for its `mod.rs`."""
     return str(path.relative_to(source).with_suffix("")).removesuffix("/mod")
 
 

@@ -4,6 +4,7 @@ import sys
 
 import dappled as np
 import numpy
+from compare import check_program
 
 VALUES = numpy.arange(2520.0).reshape(60, 42) % 17 - 5
 CALLS = {
@@ -70,6 +71,7 @@ def outcome(program, *args):
     try:
         found = program(*args)
     except Exception as error:
+        check_program(error)
         return type(error).__name__, str(error)
     return found if isinstance(found, list) else numpy.asarray(found).tolist()
 

@@ -64,7 +64,7 @@ np.apply_along_axis(lambda row: row[::-1], {axis}, {a})
 {a}.argmin({axis_or_none}{keepdims=bool})
 +{a}.cumsum({axis_or_none}{dtype=dtype}{out=out})
 +{a}.cumprod({axis_or_none}{dtype=dtype})
-+{a}.trace({maybe:1}{axis1=axis}{axis2=axis}{dtype=dtype})
++{a}.trace({number}{axis1=axis}{axis2=axis}{dtype=dtype})
 """
 
 COUNTING = """

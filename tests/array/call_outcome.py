@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import dappled
 import numpy
 from call_arrays import names
-from compare import parts, plain, shares, stay_deferred
+from compare import check_program, parts, plain, shares, stay_deferred
 
 # Whose results lie in memory in an order that NumPy's way through a table gives them.
 FREE = re.compile(r"unravel_index|histogram2d|histogramdd|reduceat")
@@ -45,6 +45,7 @@ def outcome(np, call):
             found = [part for part in parts(np, result) if part.size]
             done.shared = [shares(array, part) for array in made.values() for part in found]
         except Exception as error:
+            check_program(error)
             done.raised = f"{type(error).__name__}: {plain(str(error)).strip()}"
             done.arrays = {name: seen(np, array) for name, array in made.items()}
     done.warned = {warned(warning) for warning in caught} - {None}

@@ -16,6 +16,10 @@ import numpy
 MARKS = {"b": True, "O": "mark", "U": "mark", "S": b"mark", "M": "1999-09-09", "m": 999}
 
 
+# Mistakes in a test program: equal on both sides, they would pass as the same behaviour.
+MISTAKES = (NameError, SyntaxError, ImportError)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """All that can be seen of one run."""
@@ -39,11 +43,22 @@ def run(np, program, make):
             value = described(np, result)
             shared = [shares(array, part) for array in arrays for part in parts(np, result)]
         except Exception as error:
+            check_program(error)
             raised = type(error).__name__, plain(str(error))
     written = [described(np, array) for array in arrays]
     # Ours come when the work is done, each once: order and number mean nothing.
     warned = tuple(sorted({(w.category.__name__, plain(str(w.message))) for w in caught}))
     return Outcome(value, shared, written, warned, raised)
+
+
+def check_program(error):
+    """Raises an error of the test program itself; errors of NumPy and of Dappled are compared."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    is_own = trace is None or "site-packages" not in trace.tb_frame.f_code.co_filename
+    if isinstance(error, MISTAKES) and is_own:
+        raise AssertionError(f"the test program is wrong: {error}") from error
 
 
 def stay_deferred():
@@ -80,6 +95,7 @@ def outcome_of(act, *args):
     try:
         return act(*args)
     except Exception as error:
+        check_program(error)
         return type(error), str(error)
 
 

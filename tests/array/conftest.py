@@ -1,10 +1,10 @@
 """What tests of arrays share."""
 
 import pytest
-from dappled import _large
+from dappled._ndarray import threaded_indexing
 
 
 @pytest.fixture
 def large(monkeypatch):
     """Every array is large enough for threads."""
-    monkeypatch.setattr(_large, "LARGE", 1)
+    monkeypatch.setattr(threaded_indexing, "MIN_PARALLEL_ELEMENTS", 1)

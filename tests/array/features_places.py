@@ -57,9 +57,8 @@ def test_a_truth_is_no_axis_and_objects_are_no_numbers():
 
 def test_a_library_may_write_what_it_is_given():
     made = np.zeros((4, 4))
-    shown = made._whole
     ndimage.uniform_filter(numpy.ones((4, 4)), 3, output=made)
-    assert made.tolist() == numpy.ones((4, 4)).tolist() or not shown
+    assert made.tolist() == numpy.ones((4, 4)).tolist()
 
 
 def test_pieces_that_other_libraries_have_become_an_array():

@@ -83,7 +83,9 @@ def compared(name, found, expected):
 def nearly(one, other):
     """Beside the largest of them all: what cancels out in one way does not in another."""
     precision = 1e-4 if other.dtype.char in "efF" else 1e-9
-    return numpy.allclose(one, other, 1e-5, precision * max(1, numpy.abs(other).max(initial=0)))
+    return numpy.allclose(
+        one, other, precision, precision * max(1, numpy.abs(other).max(initial=0))
+    )
 
 
 def laid_out(values, layout):

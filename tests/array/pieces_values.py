@@ -3,6 +3,7 @@
 import warnings
 
 import numpy
+from compare import check_program
 
 VALUES = numpy.arange(60.0 * 42).reshape(60, 42) % 17 - 5
 ROWS = numpy.array([3, -1, 3, 0, 59, 17])
@@ -37,5 +38,6 @@ def raised(act):
     try:
         act()
     except Exception as error:
+        check_program(error)
         return f"{type(error).__name__}: {error}"
     return "no error"

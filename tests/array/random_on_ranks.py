@@ -11,7 +11,7 @@ import warnings
 import dappled as np
 import numpy
 from compare import outcome_of
-from dappled import _drawing, _shuffling
+from dappled.random import _permutation, _stream
 from random_bounds import BOUNDS
 
 SIZES = [1000, (50, 20), (3, 5, 70)]
@@ -97,7 +97,7 @@ def calls(generator):
     """Draws of a generator of NumPy's: the name, arguments and options of each."""
     for name in dir(generator):
         value = getattr(generator, name)
-        if name.startswith("_") or not inspect.isroutine(value) or not _drawing.draws(value):
+        if name.startswith("_") or not inspect.isroutine(value) or not _stream.takes_size(value):
             continue
         given = ARGUMENTS.get(name, ())
         for options in all_options(name, hasattr(generator, "integers")):
@@ -264,7 +264,7 @@ def parallel():
 
 
 def main():
-    _drawing._CHUNK = _shuffling.CHUNK = 96
+    _stream._CHUNK_ELEMENTS = _permutation.CHUNK_ELEMENTS = 96
     np.config.fallback = "quiet"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

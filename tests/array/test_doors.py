@@ -10,7 +10,7 @@ import dappled
 import numpy
 import pytest
 from compare import described
-from dappled._array_function import ours as ours_of
+from dappled._dispatch.array_function import our_function as ours_of
 from dappled.coverage.names import table
 from values import DTYPES, FEW, SHAPES, VIEWS, maker
 
@@ -240,8 +240,8 @@ def test_numpys_functions_lead_to_ours():
         theirs = attribute("numpy", path)
         if isinstance(theirs, type(numpy.sum)):
             found = ours_of(theirs)
-            if found.__module__.partition(".")[0] != "dappled" or found.__way__ != ways[path]:
-                wrong.append((path, found.__way__, ways[path]))
+            if found.__module__.partition(".")[0] != "dappled" or found.__execution__ != ways[path]:
+                wrong.append((path, found.__execution__, ways[path]))
     assert not wrong
 
 

@@ -11,7 +11,7 @@ import dappled
 import numpy
 import pytest
 from compare import difference, stay_deferred
-from dappled._expressions import is_far_operand
+from dappled._dispatch.temporaries import may_run_code_before_use
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,7 +53,7 @@ def test_what_becomes_of_a_value(source):
     code = compile(source, "a program", "eval")
     names = ["BINARY_OP", "COMPARE_OP"]
     first = next((i.offset for i in dis.get_instructions(code) if i.opname in names), 0)
-    assert is_far_operand(code, first) is USES[source]
+    assert may_run_code_before_use(code, first) is USES[source]
 
 
 def operands(np, dtype, size):

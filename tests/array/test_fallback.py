@@ -9,8 +9,9 @@ import warnings
 import dappled
 import numpy
 import pytest
-from dappled import _array, _crossing, _exports
-from dappled._config import Config
+from dappled._dispatch import convert
+from dappled._ndarray import core, exports
+from dappled._ranks.config import Config
 
 NOT_GATHERED = {
     "roll": lambda np, a: np.roll(a, 1, axis=0),
@@ -44,15 +45,15 @@ NOT_GATHERED = {
 @pytest.fixture
 def ranks(monkeypatch):
     """Three ranks, as far as this package can tell."""
-    unwrap = _array.core.unwrap
+    unwrap = core.core.unwrap
 
     def copied(array, writeable=False):
         return unwrap(array).copy()
 
-    monkeypatch.setattr(_array.core, "ranks", lambda: 3)
-    monkeypatch.setattr(_array.core, "unwrap", copied)
-    for module in (_array, _crossing, _exports):
-        monkeypatch.setattr(module, "is_gathered", lambda array: array.size >= SIZE)
+    monkeypatch.setattr(core.core, "ranks", lambda: 3)
+    monkeypatch.setattr(core.core, "unwrap", copied)
+    for module in (core, convert, exports):
+        monkeypatch.setattr(module, "needs_gather", lambda array: array.size >= SIZE)
 
 
 @pytest.fixture
@@ -77,7 +78,9 @@ def test_one_process_says_nothing():
 
 def test_a_warning_names_the_function_and_the_users_line(ranks):
     a = matrix()
-    with pytest.warns(dappled.FallbackWarning, match=r"dappled.median is NumPy's") as caught:
+    with pytest.warns(
+        dappled.FallbackWarning, match=r"dappled.median has no distributed"
+    ) as caught:
         dappled.median(a)
         line = sys._getframe().f_lineno - 1
     assert [(w.filename, w.lineno) for w in caught] == [(__file__, line)]
@@ -96,7 +99,7 @@ def test_a_line_warns_once(ranks):
 def test_it_can_be_an_error_or_quiet(ranks, monkeypatch):
     a = matrix()
     monkeypatch.setattr(dappled.config, "fallback", "error")
-    with pytest.raises(dappled.FallbackError, match=r"dappled.linalg.pinv is NumPy's"):
+    with pytest.raises(dappled.FallbackError, match=r"dappled.linalg.pinv has no distributed"):
         dappled.linalg.pinv(a)
     monkeypatch.setattr(dappled.config, "fallback", "quiet")
     with warnings.catch_warnings():
@@ -142,9 +145,9 @@ def test_long_arrays_print_without_a_gather(ranks, refused, monkeypatch):
 
 
 def test_memory_in_pieces_is_not_handed_out(ranks):
-    with pytest.raises(BufferError, match="in pieces over 3 ranks"):
+    with pytest.raises(BufferError, match="distributed over 3 ranks"):
         _ = matrix().data
-    with pytest.raises(BufferError, match="in pieces over 3 ranks"):
+    with pytest.raises(BufferError, match="distributed over 3 ranks"):
         matrix().__dlpack__()
 
 

@@ -143,7 +143,7 @@ def test_what_is_chosen_is_read_as_it_was():
     a[::2] = 3
     expected = values[values > 0.5]
     expected[:5] = 7
-    assert "a mask chooses" in dappled.explain(one)
+    assert "selected by a mask" in dappled.explain(one)
     assert one.sum() == values[values > 0].sum()
     assert numpy.array_equal(two, expected)
     assert numpy.array_equal(three + three, values[values > -1] * 2)

@@ -9,7 +9,8 @@ import dappled
 import numpy
 import pytest
 from compare import difference
-from dappled import _cholesky, _core, _lu
+from dappled import _core
+from dappled.linalg import _cholesky, _lu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -113,7 +114,7 @@ def test_elimination_without_lapack_is_the_same(rows, width, columns, dtype):
     both = [[panel.copy("F"), right.copy("F")] for _ in range(2)]
     pivots = [_core.factor_panel(both[0][0]), _lu.factor_by_numpy(both[1][0])]
     _core.eliminate(both[0][1], both[0][0], pivots[0])
-    _lu.take_away_by_numpy(both[1][1], both[1][0], pivots[1])
+    _lu.update_by_numpy(both[1][1], both[1][0], pivots[1])
     assert pivots[0] == pivots[1]
     for one, other in zip(*both, strict=True):
         numpy.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
@@ -129,7 +130,7 @@ def test_a_cholesky_factor_without_lapack_is_the_same(rows, width, dtype):
     both = [definite.copy("F") for _ in range(2)]
     assert _core.factor_positive(both[0][:, :width])
     assert _cholesky.factor_by_numpy(both[1][:, :width])
-    for matrix, take in zip(both, [_core.take_product, _cholesky.take_by_numpy], strict=True):
+    for matrix, take in zip(both, [_core.take_product, _cholesky.update_by_numpy], strict=True):
         take(matrix[width:, width:], matrix[width:, :width].copy("F"))
     numpy.testing.assert_allclose(*map(numpy.tril, both), rtol=1e-10, atol=1e-12)
     assert not _core.factor_positive(-definite.copy("F")[:, :width])

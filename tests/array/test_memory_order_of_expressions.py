@@ -6,8 +6,15 @@ import dappled
 import numpy
 import pytest
 
-# Below and above the sizes from which expressions are fused (800) and deferred (16,384).
-SHAPES = {"small": (4, 6, 2), "fused": (8, 10, 12), "deferred": (24, 26, 28)}
+# Below and above the sizes from which expressions are fused (800) and deferred (16,384), and from
+# which NumPy reuses temporaries (32,768 elements of 8 bytes).
+SHAPES = {
+    "small": (4, 6, 2),
+    "fused": (8, 10, 12),
+    "deferred": (24, 26, 28),
+    "below elision": (31, 32, 33),
+    "elided": (32, 32, 32),
+}
 AXES = [(0, 1, 2), (2, 1, 0), (1, 0, 2), (2, 0, 1)]
 
 
@@ -34,6 +41,19 @@ EXPRESSIONS = {
     "one operation": lambda np, a, b: a + b,
     "a chain": lambda np, a, b: (a * 2 + b) * b - a,
     "in parts": lambda np, a, b: (a + 1) * (b - 1),
+    "temporary on the right": lambda np, a, b: a + b * 2.0,
+    "temporary on the right, not commutative": lambda np, a, b: a - b * 2.0,
+    "temporary with a name": lambda np, a, b: (c := a * 3.0) + b + c,
+    "quotient of temporaries": lambda np, a, b: (a + 1) / (b + 1.5),
+    "quotient of integers": lambda np, a, b: (a.astype("i8") + 1) // (b + 1),
+    "single precision": lambda np, a, b: (a.astype("f4") * a) + (b + a),
+    "half the bytes": lambda np, a, b: (a.astype("i2") + a.astype("i2")) + b,
+    "complex": lambda np, a, b: (a * 1j) * b - a,
+    "comparison of temporaries": lambda np, a, b: ((a < b) & (a.T > 1).T) | (b > 2),
+    "power of a temporary": lambda np, a, b: ((a + 1) ** 2 + b) % (a + 2),
+    "part of a temporary": lambda np, a, b: (a * 2.0)[...] + b,
+    "function of a temporary": lambda np, a, b: np.add(a * 2.0, b) + np.multiply(b, 2.0),
+    "unary": lambda np, a, b: abs(-(a * b)) + b,
     "a comparison": lambda np, a, b: a < b,
     "where": lambda np, a, b: np.where(a < b, a, b),
     "maximum": lambda np, a, b: np.maximum(np.negative(a), b),

@@ -32,7 +32,6 @@ if os.environ.get("DAPPLED_TEST_ALL"):
 # Ranks, and how many drawn calls; DAPPLED_TEST_CALLS=20 draws so many times as many.
 CALLS = {2: 800, 3: 600, 4: 300, 7: 100}
 CALLS_TIMES = int(os.environ.get("DAPPLED_TEST_CALLS", "1"))
-needs_mpi = pytest.mark.skipif(not MPIEXEC.exists(), reason="no mpiexec beside python")
 
 
 def on_ranks(ranks, *command, whole_below=IN_PIECES, **more):
@@ -52,7 +51,6 @@ def on_ranks(ranks, *command, whole_below=IN_PIECES, **more):
     return subprocess.run(full, capture_output=True, text=True, env=env)
 
 
-@needs_mpi
 @pytest.mark.parametrize(("ranks", "whole_below", "part"), RUNS)
 def test_programs_do_what_numpy_does(ranks, whole_below, part):
     done = on_ranks(ranks, str(PROGRAM), part, whole_below=whole_below)
@@ -60,7 +58,6 @@ def test_programs_do_what_numpy_does(ranks, whole_below, part):
     assert " 0 differences" in done.stdout
 
 
-@needs_mpi
 @pytest.mark.parametrize("ranks", CALLS)
 def test_drawn_calls(ranks):
     """Each number of ranks has calls of its own."""
@@ -69,14 +66,12 @@ def test_drawn_calls(ranks):
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
 
 
-@needs_mpi
 @pytest.mark.parametrize("ranks", [1, 3, 4])
 def test_what_is_new_on_several_ranks(ranks):
     done = on_ranks(ranks, str(PROGRAM.parent / "features_on_ranks.py"))
     assert done.returncode == 0, done.stdout + done.stderr[-5000:]
 
 
-@needs_mpi
 @pytest.mark.parametrize(("ranks", "budget"), STAYING)
 def test_nothing_is_brought_together(ranks, budget):
     done = on_ranks(ranks, str(PROGRAM.parent / "pieces_stay.py"), DAPPLED_BUDGET=budget)
@@ -87,7 +82,6 @@ def test_nothing_is_brought_together(ranks, budget):
 TABLES = ["native_stays", "array_api", "random_on_ranks", "foreign", "members", "signals_on_ranks"]
 
 
-@needs_mpi
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("program", TABLES)
 def test_tables(program, ranks):
@@ -97,7 +91,6 @@ def test_tables(program, ranks):
     assert "0 differences" in done.stdout
 
 
-@needs_mpi
 @pytest.mark.parametrize("program", ["testing", "along"])
 def test_what_is_said_of_pieces(program):
     file = PROGRAM.parent / f"{program}_on_ranks.py"
@@ -105,7 +98,6 @@ def test_what_is_said_of_pieces(program):
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
 
 
-@needs_mpi
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_files(ranks, tmp_path):
     done = on_ranks(ranks, str(PROGRAM.parent / "files_on_ranks.py"), str(tmp_path))

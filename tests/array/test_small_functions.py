@@ -4,7 +4,7 @@ import dappled
 import numpy
 import pytest
 from compare import difference
-from dappled._tables import SMALL, SMALL_METHODS
+from dappled._dispatch.numpy_facts import SMALL, SMALL_METHODS
 
 
 class Pair(tuple):

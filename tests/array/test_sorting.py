@@ -10,7 +10,7 @@ import numpy
 import pytest
 from compare import differing
 from dappled import _core
-from dappled._near import sort_near
+from dappled._routines._distributed.counting_sort import counting_sort
 from hypothesis import given
 from hypothesis import strategies as st
 from values import DTYPES, FEW, SHAPES, VIEWS, maker
@@ -152,7 +152,7 @@ def test_near(kind, where, steps, times):
     start = {"low": ends.min, "high": ends.max - 40, "middle": max(ends.min, -20)}[where]
     given = numpy.array([start + step for step in steps] * times, object).astype(kind)
     out = numpy.zeros_like(given)
-    is_sorted = sort_near(given, out)
+    is_sorted = counting_sort(given, out)
     assert numpy.array_equal(out, numpy.sort(given) if is_sorted else numpy.zeros_like(given))
     span = int(given.max()) - int(given.min()) if times else 0
     # What is beyond int64 is left to others.
@@ -162,7 +162,7 @@ def test_near(kind, where, steps, times):
 def test_far_from_all_others():
     given = numpy.zeros(1 << 17, numpy.int64)
     given[[77, 1234]] = 1 << 62, -(1 << 63)
-    assert not sort_near(given, given.copy())
+    assert not counting_sort(given, given.copy())
     assert numpy.array_equal(dappled.sort(dappled.array(given)), numpy.sort(given))
 
 

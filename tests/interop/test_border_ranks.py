@@ -431,7 +431,7 @@ def test_a_warning_names_the_programs_line_once():
         (__file__, here + 2),
     ]
     assert caught[0].category is dappled.FallbackWarning
-    text = f"shape (8, 8) float64, 512 bytes on each of {dappled.comm.size} ranks"
+    text = f"gathering (8, 8) float64, 512 bytes, on each of {dappled.comm.size} ranks"
     assert text in str(caught[0].message)
 
 
@@ -439,7 +439,7 @@ def test_a_warning_names_the_programs_line_once():
 def test_a_warning_that_is_an_error_is_raised_on_every_rank():
     with warnings.catch_warnings():
         warnings.simplefilter("error", dappled.FallbackWarning)
-        with pytest.raises(dappled.FallbackWarning, match="512 bytes on each of 2 ranks"):
+        with pytest.raises(dappled.FallbackWarning, match="512 bytes, on each of 2 ranks"):
             numpy.asarray(dappled.array(SQUARE))
 
 

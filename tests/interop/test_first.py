@@ -96,7 +96,7 @@ def test_all_ranks_name_the_same_file(name, size):
     rank = dappled.comm.rank
     own = os.path.join(folder, f"out{min(rank, 1)}")
     act = (WRITING | READING)[name]
-    with pytest.raises(ValueError, match="another file on each rank") as raised:
+    with pytest.raises(ValueError, match="ranks name different files") as raised:
         act(a, own)
     text = str(raised.value)
     assert "out0' on rank 0" in text and "out1' on rank" in text and "local()" in text
