@@ -47,9 +47,8 @@ __all__ = [
     "fabric_name",
     "factor_panel",
     "factor_positive",
-    "fourier",
-    "fourier_columns",
-    "fourier_rows",
+    "fft",
+    "fft_distributed",
     "from_distarray",
     "from_piece",
     "full",
@@ -527,7 +526,7 @@ def random(
     bounds: tuple[int, int] = ...,
     line: tuple[float, float] = ...,
 ) -> ndarray: ...
-def fourier(
+def fft(
     source: NDArray[Any],
     target: NDArray[Any],
     axis: int,
@@ -535,16 +534,9 @@ def fourier(
     forward: bool,
     scale: float,
 ) -> None: ...
-def fourier_columns(
-    parts: Sequence[tuple[NDArray[Any], int]],
-    target: NDArray[Any],
-    column: int,
-    order: int,
-    forward: bool,
-) -> None: ...
-def fourier_rows(
-    parts: Sequence[NDArray[Any]], target: NDArray[Any], forward: bool, scale: float
-) -> None: ...
+def fft_distributed(
+    array: ndarray, steps: Sequence[tuple[int, int, str, bool, float]]
+) -> ndarray: ...
 def where_(condition: Any, a: Any, b: Any) -> Any: ...
 def reduce(
     array: ndarray,

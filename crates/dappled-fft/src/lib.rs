@@ -13,6 +13,7 @@
 //! batched, disjoint_slice      gathers batches of lines into the cache and scatters the results
 //! four_step, twiddles, real_packing
 //!                              long lines as matrices of short ones
+//! non_finite                   NaN and infinities, for floating-point flags
 //! parts                        the passes of a transform that is distributed over ranks
 //! ```
 //!
@@ -35,6 +36,7 @@ mod config;
 mod disjoint_slice;
 #[allow(unsafe_code)]
 mod four_step;
+mod non_finite;
 pub mod parts;
 mod plan_cache;
 mod real_packing;
@@ -46,6 +48,7 @@ use num_complex::Complex;
 use crate::batched::{LineGrid, LineStrides, transform_batches};
 use crate::config::{MIN_FOUR_STEP_LENGTH, MIN_FOUR_STEP_LENGTH_FEW_LINES};
 use crate::disjoint_slice::DisjointSlice;
+pub use crate::non_finite::NonFinite;
 pub use crate::plan_cache::Float;
 use crate::transforms::{
     ComplexToRealTransform, ComplexTransform, LineTransform, RealToComplexTransform,

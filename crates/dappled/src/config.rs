@@ -183,6 +183,9 @@ pub(crate) const MIN_PIPELINE_MESSAGE_BYTES: usize = 1 << 16;
 /// Elements that `all` and `any` test before they reduce in parallel.
 pub(crate) const EARLY_EXIT_ELEMENTS: usize = 1 << 12;
 
+/// Elements that a thread transforms before they are copied into messages: they stay in the L2 cache.
+pub(crate) const FFT_ROW_ELEMENTS_PER_THREAD: usize = 1 << 16;
+
 /// An environment variable of the array crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {

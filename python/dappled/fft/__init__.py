@@ -1,12 +1,8 @@
-"""`numpy.fft`, over our arrays.
+"""`numpy.fft`, over our arrays. The core transforms distributed arrays.
 
 ```text
-_functions        the functions: arguments to a list of one-dimensional transforms
-_local            transforms of one process, on all threads
-_pencils          transforms along the axes of a distributed array (pencil decomposition)
-_row_transforms   row transforms, pipelined with the transpose
-_one_dimensional  a one-dimensional transform over ranks; Bluestein's algorithm
-_four_step        the matrix of Bailey's four-step algorithm
+_functions  the functions: arguments to a list of one-dimensional transforms
+_local      transforms of one process, on all threads
 ```
 """
 

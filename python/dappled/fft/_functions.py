@@ -17,7 +17,6 @@ from dappled._dispatch.meta import as_meta
 from dappled._ndarray.core import core, ndarray, ufuncs
 from dappled._ranks.map_blocks import is_distributed
 from dappled.fft._local import Step, step_dtypes, transform, transformed_shape
-from dappled.fft._pencils import transform_distributed
 
 # Fewer elements do not pay for threads.
 _MIN_THREADED_ELEMENTS = 1 << 14
@@ -213,7 +212,7 @@ def _result_dtype(a: Any, steps: list[Step]) -> Any:
 def _transform_array(a: Any, steps: list[Step], kind: _Kind) -> Any:
     if is_distributed(a):
         a = ufuncs["conjugate"](a) if kind.conjugates == "before" else a
-        result = transform_distributed(a, steps)
+        result = core.fft_distributed(a, [step[:5] for step in steps])
         result = ufuncs["conjugate"](result) if kind.conjugates == "after" else result
         return result.astype(_result_dtype(a, steps), copy=False)
     values = core.unwrap(a) if isinstance(a, ndarray) else a

@@ -90,7 +90,7 @@ def _by_core(array: Any, step: Step) -> Any:
     source = numpy.ascontiguousarray(array, taken)
     target = scratch(transformed_shape(source.shape, step), result)
     if target.size:
-        core.fourier(source, target, step.axis, step.length, step.forward, step.scale)
+        core.fft(source, target, step.axis, step.length, step.forward, step.scale)
     return target
 
 

@@ -72,7 +72,7 @@ impl FpFlags {
 
     /// The set if the condition holds, else the empty set. Branch-free, so that loops vectorise.
     #[inline(always)]
-    pub(crate) const fn when(self, condition: bool) -> Self {
+    pub const fn when(self, condition: bool) -> Self {
         Self(self.0 * condition as u8)
     }
 }

@@ -18,7 +18,7 @@ use crate::runtime::session::session;
 ///
 /// Both may be the same array. Between real and complex arrays the spectrum is one half, or all of
 /// it if the target has room.
-#[pyfunction(name = "fourier")]
+#[pyfunction]
 pub fn fft(
     py: Python<'_>,
     source: &Bound<'_, PyUntypedArray>,

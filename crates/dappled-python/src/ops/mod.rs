@@ -35,8 +35,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bucket_sort::merge_buckets, module)?)?;
     module.add_function(wrap_pyfunction!(cholesky::cholesky_panel, module)?)?;
     module.add_function(wrap_pyfunction!(cholesky::subtract_product, module)?)?;
-    module.add_function(wrap_pyfunction!(distributed_fft::fft_columns, module)?)?;
-    module.add_function(wrap_pyfunction!(distributed_fft::fft_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed_fft::fft_distributed, module)?)?;
     module.add_function(wrap_pyfunction!(fft::fft, module)?)?;
     module.add_function(wrap_pyfunction!(gather_rows::gather_rows, module)?)?;
     module.add_function(wrap_pyfunction!(gather_rows::scatter_rows, module)?)?;

@@ -39,6 +39,7 @@ pub use crate::graph::type_resolution::{
     UfuncOperand, loop_dtype, resolve_loop, ufunc, ufunc_in_place, ufunc_in_place_with_loop,
     ufunc_with_loop,
 };
+pub use crate::ops::fft::{FftKind, FftStep};
 pub use crate::ops::matmul::{MatmulKernel, matmul};
 pub use crate::ops::redistribute::LentPiece;
 pub use crate::ops::reduce::ReduceRequest;

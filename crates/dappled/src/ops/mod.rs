@@ -19,12 +19,14 @@
 //! halo            halo exchange
 //! random          random arrays
 //! matmul          matrix product of replicated arrays
+//! fft             Fourier transforms
 //! explain         the text form of a pending evaluation
 //! simulate        cost of an evaluation on any number of ranks
 //! ```
 
 pub(crate) mod argminmax;
 pub(crate) mod explain;
+pub(crate) mod fft;
 pub(crate) mod halo;
 pub(crate) mod mask;
 pub(crate) mod matmul;

@@ -9,6 +9,7 @@ mod reference;
 mod divergence;
 mod explain;
 mod expressions;
+mod fft;
 mod fp_flags;
 mod halo;
 mod laplace_plan;
