@@ -2,7 +2,8 @@
 
 import numpy
 import pytest
-from border import Written, always, table_tests
+
+from tests.interop.libraries.boundary import Written, always, table_tests
 
 h5py = pytest.importorskip("h5py")
 

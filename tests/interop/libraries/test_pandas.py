@@ -2,7 +2,8 @@
 
 import numpy
 import pytest
-from border import always, table_tests
+
+from tests.interop.libraries.boundary import always, table_tests
 
 pandas = pytest.importorskip("pandas")
 

@@ -2,7 +2,8 @@
 
 import numpy
 import pytest
-from border import table_tests
+
+from tests.interop.libraries.boundary import table_tests
 
 pytest.importorskip("sklearn")
 

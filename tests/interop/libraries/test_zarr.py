@@ -2,7 +2,8 @@
 
 import numpy
 import pytest
-from border import on_ranks, table_tests, where_distributed
+
+from tests.interop.libraries.boundary import on_ranks, table_tests, where_distributed
 
 zarr = pytest.importorskip("zarr")
 

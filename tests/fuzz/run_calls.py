@@ -1,0 +1,42 @@
+"""Runs on every rank: calls drawn at random, and what was different.
+
+    mpiexec -n 3 python calls_on_ranks.py FIRST LAST [WORD]
+
+draws calls by their numbers, those of templates that have the word. Or one of them is said:
+
+    mpiexec -n 3 python calls_on_ranks.py 'a = lay(some("d", (4, 6)), "bc"); +a.sum(axis=0)'
+"""
+
+import pickle
+import sys
+
+import dappled
+from dappled import _core
+
+from tests.fuzz.calls import table
+
+
+def agreed(value):
+    """What all ranks have: they go on when all of them know it."""
+    return [pickle.loads(sent) for sent in _core.gather("a test", pickle.dumps(value))]
+
+
+def main(first, last=None, word=""):
+    dappled.config.fallback = "quiet"
+    numbers = range(int(first), int(last)) if last else [first]
+    different = 0
+    for number in numbers:
+        call = table.drawn(number, word) if last else table.said(first)
+        if dappled.comm.rank == 0:
+            print(call, file=sys.stderr, flush=True)
+        text = table.difference(call, agreed)
+        different += bool(text)
+        if text and dappled.comm.rank == 0:
+            print(f"{text}\n", flush=True)
+    if dappled.comm.rank == 0:
+        print(f"{len(numbers)} calls, {different} differences")
+    sys.exit(bool(different))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,197 @@
+"""What is new on several ranks: where arrays lie, and what is handed in and out."""
+
+import dappled as np
+import numpy
+from scipy import ndimage
+
+from tests.support.rank_arrays import ITEMS, VALUES, array, everywhere
+
+
+def test_views_that_only_numpy_knows_stay_views():
+    a = array()
+    a.view("u1")[0, :8] = numpy.array([7.0]).view("u1")
+    np.lib.stride_tricks.as_strided(a, (2, 2), (64, 8))[1] = 9
+    windows = np.lib.stride_tricks.sliding_window_view(a, 2, 1)
+    a.mT[3] = 3
+    expected = VALUES.copy()
+    expected[0, 0], expected.reshape(-1)[8:10], expected[:, 3] = 7, 9, 3
+    assert a.tolist() == expected.tolist() and windows[0, 2].tolist() == [-3, 3]
+    assert not windows.flags.writeable
+
+
+def test_places_are_columns_of_one_table():
+    for places in (array().nonzero(), np.where(array() > 0), np.nonzero(array())):
+        before = places[0].tolist()
+        places[0].ravel()[...] = 9
+        assert places[0].tolist() == before and places[1]._strides == (16,)
+        assert not places[0]._flags.c_contiguous
+
+
+def test_what_is_added_in_places_is_cast_whatever_it_is():
+    for values in ([1.5, 2.5], 2.5, np.asarray([1.5, 2.5])):
+        for key in ([0, 1], slice(2)):
+            ours, theirs = np.asarray([1, 2, 3]), numpy.array([1, 2, 3])
+            np.multiply.at(ours, key, values)
+            numpy.multiply.at(theirs, key, numpy.asarray(values))
+            assert ours.tolist() == theirs.tolist()
+    wrong = lambda numpys: numpys.bitwise_or.at(numpys.zeros(3), [7], 1)  # noqa: E731
+    assert error_of(lambda: wrong(np)) == error_of(lambda: wrong(numpy))
+
+
+def test_nothing_is_taken_from_no_rows():
+    mask = [False, True, True, True]
+    assert np.compress(mask, np.zeros((0, 2)), axis=1).shape == (0, 3)
+    assert np.take(np.zeros((0, 2)), [7], axis=1).shape == (0, 1)
+
+
+def test_elements_of_pieces_are_shown_as_the_program_says():
+    with np.printoptions(formatter={"float": lambda value: f"<{value:.0f}>"}, threshold=5):
+        assert str(np.ones(50)) == str(numpy.ones(50))
+
+
+def test_a_truth_is_no_axis_and_objects_are_no_numbers():
+    for axis in (True, [0], 1.0, (True,)):
+        for fold in (lambda a, axis=axis: a.sum(axis), lambda a, axis=axis: a.argmax(axis)):
+            assert error_of(lambda: fold(array())) == error_of(lambda: fold(VALUES))  # noqa: B023
+    assert np.nansum(np.asarray([1.0, 2.0, 4.0]), dtype=object) == 7
+
+
+def test_a_library_may_write_what_it_is_given():
+    made = np.zeros((4, 4))
+    ndimage.uniform_filter(numpy.ones((4, 4)), 3, output=made)
+    assert made.tolist() == numpy.ones((4, 4)).tolist()
+
+
+def test_pieces_that_other_libraries_have_become_an_array():
+    shape = (2 * np.comm.size, 3)
+    distribution = np.protocol.Distribution(shape, "cn", nprocs=np.comm.size)
+    memory = numpy.full((2, 3), float(np.comm.rank))
+    offered = np.protocol.Piece(memory, distribution.dim_data(np.comm.rank))
+    a = np.from_distarray(offered)
+    assert a[:, 0].tolist() == [*range(np.comm.size)] * 2
+    a += 1
+    assert memory[0, 0] == np.comm.rank + 1
+
+
+def error_of(call):
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        return type(error).__name__, str(error)
+    return None
+
+
+def test_a_distribution_that_does_not_fit_is_refused_alike():
+    other = np.protocol.Distribution((3, 5), "bn", nprocs=np.comm.size)
+    calls = [
+        lambda: np.zeros((3, 4), dist="bx"),
+        lambda: np.ones((3, 4), dist="b"),
+        lambda: np.arange(5, dist="u"),
+        lambda: np.full((3, 4), 1, dist=3),
+        lambda: np.asarray(VALUES, dist=other),
+        lambda: np.zeros((3, 4), dist=np.protocol.Distribution((3, 4), "bn", nprocs=11)),
+        lambda: np.array(["text"], dtype=object, dist="b"),
+        lambda: array().redistribute("bbb"),
+    ]
+    errors = [error_of(call) for call in calls]
+    assert all(errors), errors
+    assert everywhere(errors) == [errors] * np.comm.size
+    assert [name for name, _ in errors].count("TypeError") == 2
+
+
+def test_results_lie_where_their_operands_lie():
+    a = np.asarray(VALUES, dist="cn")
+    for result in (
+        a + 1,
+        2 * a,
+        np.sqrt(abs(a)),
+        a > 0,
+        a.astype("f4"),
+        a.copy(),
+        np.zeros_like(a),
+    ):
+        assert result.distribution == a.distribution
+    b = np.asarray(numpy.arange(60.0).reshape(20, 3), dist="bn")
+    parts = b[1:] - b[:-1]
+    assert np.comm.size == 1 or parts.distribution == b.distribution.slice(slice(-1))
+
+
+def test_columns_lie_in_a_row_where_that_is_asked_for():
+    for values in (VALUES, VALUES.tolist(), ITEMS["dates"]):
+        for make in (lambda xp, v: xp.array(v, order="F"), lambda xp, v: xp.asfortranarray(v)):
+            ours, theirs = make(np, values), make(numpy, values)
+            assert ours._strides == theirs.strides and ours.tolist() == theirs.tolist()
+            ours.reshape(-1)[0] = ours[2, 3]
+            assert ours.tolist() == theirs.tolist(), "a copy was written"
+            ours.T.reshape(-1)[1] = ours[2, 3]
+            assert ours[1, 0] == theirs[2, 3], "a view was written"
+
+
+def whole(values=VALUES):
+    everywhere = np.protocol.Distribution(values.shape, "n" * values.ndim, nprocs=np.comm.size)
+    return np.array(values).redistribute(everywhere)
+
+
+def test_what_is_whole_on_several_ranks_is_shown_to_be_read():
+    for values in (VALUES, ITEMS["dates"]):
+        a = whole(values)
+        shown = numpy.asarray(a)
+        assert shown.flags.writeable == (np.comm.size == 1)
+        a[1] = values[0, 0]
+        assert shown[1].tolist() == [values[0, 0].item()] * 4, "writes are seen"
+        before = a.copy()
+        a[2] = values[0, 0]
+        assert before[2].tolist() == values[2].tolist() and a[2, 1] == values[0, 0]
+
+
+def test_what_one_rank_shows_changes_nothing_for_the_others():
+    a, in_parts, kept = whole(), array(), []
+    pending = a + in_parts
+    for step in range(6):
+        if np.comm.rank == step % np.comm.size:
+            kept.append(numpy.asarray(a))  # local: the array is whole
+        pending = pending + a
+        a[step % 3] += in_parts[0]
+        a[...] = a + 1
+        copy = a.copy()
+        copy[0] = in_parts[1]
+        if step % 2:
+            kept.clear()
+    b, expected = VALUES.copy(), VALUES + VALUES
+    for step in range(6):
+        expected = expected + b
+        b[step % 3] += VALUES[0]
+        b += 1
+    assert pending.tolist() == expected.tolist() and a.tolist() == b.tolist()
+
+
+def test_a_piece_of_what_is_whole_puts_it_in_pieces():
+    for values in (VALUES, ITEMS["structures"]):
+        a = whole(values)
+        view = a[1:]
+        local = a.local
+        assert a.__distarray__()["buffer"] is not None
+        if np.comm.size > 1:
+            assert not a._whole and a.distribution == np.array(VALUES).distribution
+            assert local.shape == a.distribution.local_shape(np.comm.rank)
+        view[0] = values[2]
+        assert a[1].tolist() == values[2].tolist()
+
+
+def test_what_is_handed_out_comes_back():
+    a = array()
+    b = np.from_distarray(a)
+    b[1] = 7
+    own, back = a.local, b.local
+    assert a[1].tolist() == [7] * 4 and (numpy.shares_memory(own, back) or not own.size)
+
+
+def test_masked_arrays_have_copies_that_they_may_write():
+    for make in (np.array, whole):
+        for kind in (np.ma.masked_array, np.ma.MaskedArray, np.ma.array):
+            a, hidden = make(numpy.arange(6.0)), make(numpy.arange(6) % 3 == 0)
+            masked = kind(a, mask=hidden)
+            masked[1], masked[2], masked.mask[4] = np.ma.masked, 7, True
+            assert masked.tolist() == [None, None, 7, None, None, 5]
+            if np.comm.size > 1:
+                assert a.tolist() == list(range(6)) and hidden.sum() == 2
