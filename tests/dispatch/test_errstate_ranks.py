@@ -1,14 +1,14 @@
-"""What one rank's elements alone signal, all ranks see: it is raised, recorded or called on each.
+"""Floating-point errors of one rank's elements: all ranks raise, record or call.
 
-Of every program the last elements signal something, which are one rank's. What comes of it is what
-NumPy does, and the same on all ranks, or else they part.
+The last elements of each operand, which one rank owns, cause the error. The outcome must be NumPy's
+and equal on all ranks.
 """
 
-import sys
 import warnings
 
 import dappled
 import numpy
+import pytest
 
 from tests.support.rank_arrays import everywhere
 
@@ -110,17 +110,10 @@ def told(np, program, mode):
     return sorted({str(warning.message) for warning in caught}), sorted(set(calls)), raised
 
 
-def differences():
-    for program in PROGRAMS:
-        for mode in MODES:
-            ours, theirs = told(dappled, program, mode), told(numpy, program, mode)
-            every = everywhere(ours)
-            if any(one != theirs for one in every):
-                yield f"{program}, {mode}: NumPy {theirs}, ranks {every}"
-
-
-if __name__ == "__main__":
-    dappled.config.fallback = "quiet"
-    found = list(differences())
-    print(*found, f"{len(found)} differences", sep="\n")
-    sys.exit(bool(found))
+@pytest.mark.ranks(1, 3)
+@pytest.mark.usefixtures("quiet_fallback")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_errstate(program):
+    for mode in MODES:
+        ours, theirs = told(dappled, program, mode), told(numpy, program, mode)
+        assert everywhere(ours) == [theirs] * dappled.comm.size, mode

@@ -2,8 +2,11 @@
 
 import dappled as np
 import numpy
+import pytest
 
 from tests.support.rank_arrays import VALUES, array, everywhere, listed
+
+pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
 PIECEWISE = {
     "complex": lambda np, a: np.exp(a.astype("c16")),

@@ -7,8 +7,11 @@ import warnings
 
 import dappled as np
 import numpy
+import pytest
 
 from tests.support.rank_arrays import array, everywhere
+
+pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
 
 def line():

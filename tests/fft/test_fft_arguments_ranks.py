@@ -1,6 +1,8 @@
-"""Transforms of arrays in pieces with rare arguments: nothing is gathered."""
+"""Fourier transforms of distributed arrays with rare arguments."""
 
-from tests.support.distributed_values import raised, warned
+import pytest
+
+from tests.support.distributed import check_table, distributed, raised, warned
 
 
 def into(np, name, a, shape, kind):
@@ -31,3 +33,9 @@ FFT = {
         for shape in [(3, 3), (60, 42), (60, 82)]
     ],
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", FFT)
+def test_fft_arguments(name):
+    check_table(FFT, name)

@@ -1,6 +1,8 @@
-"""Fourier transforms of arrays in pieces."""
+"""Fourier transforms of distributed arrays."""
 
-from tests.support.distributed_values import raised, warned
+import pytest
+
+from tests.support.distributed import check_table, distributed, raised, warned
 
 TRANSFORMS = {
     "fft": lambda np, a: np.fft.fft(a),
@@ -50,3 +52,9 @@ TRANSFORMS = {
         for shape in [(3,), (60, 21), (60, 22), (7, 22)]
     ],
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_fft(name):
+    check_table(TRANSFORMS, name)

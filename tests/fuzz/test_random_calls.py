@@ -1,16 +1,16 @@
-"""Calls drawn at random: what NumPy does with some arguments, ours does with them.
+"""Random calls: Dappled does with random arguments what NumPy does.
 
-DAPPLED_TEST_CALLS=20 draws so many times as many of them.
+DAPPLED_TEST_CALLS=20 runs 20 times as many.
 """
 
 import os
 import re
 
-import dappled
 import pytest
 from dappled.coverage.names import table as ways
 
 from tests.fuzz.calls import table
+from tests.support.rank_arrays import everywhere
 
 TIMES = int(os.environ.get("DAPPLED_TEST_CALLS", "1"))
 PARTS, NUMBER = 6, 330
@@ -21,9 +21,9 @@ save savetxt savez savez_compressed strides ufunc as_strided to_device tofile co
 """
 
 
+@pytest.mark.usefixtures("quiet_fallback")
 @pytest.mark.parametrize("part", range(PARTS))
-def test_what_numpy_does_ours_does(part, monkeypatch):
-    monkeypatch.setattr(dappled.config, "fallback", "quiet")
+def test_calls(part):
     numbers = range(part, PARTS * NUMBER * TIMES, PARTS)
     found = [table.difference(table.drawn(number)) for number in numbers]
     assert not any(found), "\n".join(filter(None, found))
@@ -37,3 +37,19 @@ def test_every_name_is_drawn():
     others = ("char.", "strings.", "testing.")  # of texts, and of what is true
     names = [name for name in names if not name.startswith(others)]
     assert [name for name in names if name.split(".")[-1] not in drawn] == []
+
+
+# The number of calls by number of ranks.
+CALLS = {2: 800, 3: 600, 4: 300, 7: 100}
+SHARE = 20
+
+
+@pytest.mark.ranks(*CALLS)
+@pytest.mark.usefixtures("quiet_fallback")
+@pytest.mark.parametrize("part", range(SHARE))
+def test_calls_on_ranks(part, ranks):
+    """Each number of ranks runs other calls."""
+    first, count = ranks * 1_000_000, CALLS[ranks] * TIMES
+    for number in range(first + part, first + count, SHARE):
+        found = table.difference(table.drawn(number), everywhere)
+        assert not found, found

@@ -1,24 +1,28 @@
-"""Programs drawn at random on one rank, half of their steps of one family."""
+"""Random programs of steps on one rank and on several; half of the steps belong to one family."""
 
-import dappled
+import os
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz.steps import program
+from tests.support.rank_arrays import everywhere
+
+pytestmark = pytest.mark.usefixtures("quiet_fallback")
+TIMES = int(os.environ.get("DAPPLED_TEST_TIMES", "1"))
 
 
 @pytest.mark.parametrize("family", program.FAMILIES)
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32))
-def test_what_numpy_does_ours_does(family, seed):
+def test_steps(family, seed):
     found = program.difference(seed, 12, family)
     assert found is None, found
 
 
-@pytest.fixture(autouse=True)
-def _quietly():
-    before = dappled.config.fallback
-    dappled.config.fallback = "quiet"
-    yield
-    dappled.config.fallback = before
+@pytest.mark.ranks(1, 2, 3, 4, 7, sample={3: 2, 4: 4, 7: 8})
+@pytest.mark.parametrize("seed", range(42 * TIMES))
+def test_steps_on_ranks(seed):
+    found = program.difference(seed, 20, None, everywhere)
+    assert found is None, found

@@ -1,4 +1,4 @@
-"""Objects of other libraries, and of the user's, beside our arrays; on ranks in test_ranks.py."""
+"""Objects of other libraries, and of the user, beside Dappled arrays."""
 
 import dappled
 import numpy
@@ -7,9 +7,10 @@ import pytest
 from tests.interop.object_programs import PROGRAMS, seen
 
 
+@pytest.mark.ranks(1, 3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_objects_of_others_do_what_they_do_with_numpy(name):
+def test_objects(name):
     assert seen(numpy, PROGRAMS[name]) == seen(dappled, PROGRAMS[name])
 
 

@@ -1,19 +1,19 @@
-"""Runs on every rank: files as NumPy reads and writes them, with nothing brought together."""
+"""Files as NumPy reads and writes them, of distributed arrays, with nothing gathered."""
 
 import io
 import itertools
-import sys
 import time
 from functools import partial
 from pathlib import Path
 
 import dappled as np
 import numpy
+import pytest
 
 from tests.support.compare import outcome_of
 from tests.support.distributed import laid_out
 
-FOLDER = Path(sys.argv[1])
+FOLDER = Path()  # set for each test
 DATES = numpy.arange("2000-01-01", "2002-09-27", dtype="M8[D]").reshape(40, 25)
 RECORDS = numpy.zeros((40, 25), [("x", "f8"), ("n", "i2")])
 RECORDS["x"] = numpy.arange(1000.0).reshape(40, 25)
@@ -196,9 +196,10 @@ def small():
     np.comm.barrier()
 
 
-def wrong():
+def errors():
     """Errors are NumPy's, on all ranks."""
     a = pieces(VALUES["floats"], "b")
+    np.save(FOLDER / "a.npy", a)
     (FOLDER / "short.npy").write_bytes(saved(VALUES["floats"])[:-80])
     (FOLDER / "other.npy").write_bytes(b"\x93NUMPY\x01\x00\x10\x00nothing at all  ")
     np.comm.barrier()
@@ -254,24 +255,12 @@ def new_maps():
                 yield f"{name}: {found}"
 
 
-def main():
-    np.config.fallback = "quiet"
-    tables = (
-        binary,
-        objects,
-        archives,
-        small_archives,
-        again,
-        texts,
-        small,
-        mapped,
-        new_maps,
-        wrong,
-    )
-    found = [text for table in tables for text in table()]
-    print(*found[:20], f"{len(found)} differences", sep="\n") if np.comm.rank == 0 else None
-    sys.exit(bool(found))
+CHECKS = [binary, objects, archives, small_archives, again, texts, small, mapped, new_maps, errors]
 
 
-if __name__ == "__main__":
-    main()
+@pytest.mark.ranks(1, 3)
+@pytest.mark.usefixtures("quiet_fallback")
+@pytest.mark.parametrize("check", CHECKS)
+def test_files(check, shared_path, monkeypatch):
+    monkeypatch.setitem(globals(), "FOLDER", shared_path)
+    assert [*check()] == []

@@ -1,8 +1,17 @@
-"""Linear algebra of arrays in pieces."""
+"""Linear algebra of distributed arrays."""
 
 import numpy
+import pytest
 
-from tests.support.distributed_values import raised
+from tests.support.distributed import (
+    LAYOUTS,
+    VALUES,
+    check,
+    distributed,
+    laid_out,
+    layouts_of,
+    raised,
+)
 
 
 def cubes(np, a):
@@ -78,3 +87,24 @@ ALGEBRA = {
     "linalg vecdot": lambda np, d, a, t: np.linalg.vecdot(a, d),
     "kron": lambda np, d, a, t: np.kron(t[:30], d[:3, :3]),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", ALGEBRA)
+def test_linalg(name):
+    number = list(ALGEBRA).index(name)
+    for place, layout in enumerate(LAYOUTS):
+        if layout in layouts_of(ALGEBRA, name):
+            matrices = operands(1j if (place + number) % 3 == 2 else 0)
+            arrays = [laid_out(values, layout) for values in matrices]
+            check(ALGEBRA[name], arrays, about=layout)
+
+
+def operands(imaginary):
+    """A positive definite matrix, a regular one and a tall one; complex or real."""
+    part, factor = VALUES[:42], 1 + imaginary
+    definite = part @ part.T + 100 * numpy.eye(42)
+    skewed = numpy.tri(42, 42, -1) - numpy.tri(42).T + numpy.eye(42)
+    square = part + numpy.diag(numpy.arange(42)) + 1e-3
+    tall = VALUES.reshape(-1, 6) * factor + numpy.arange(6)
+    return definite + imaginary * skewed, square * factor, tall

@@ -1,8 +1,9 @@
-"""Arrays in pieces that are written by rare ways: nothing is gathered."""
+"""Rare ways to write distributed arrays, and arrays of dates."""
 
 import numpy
+import pytest
 
-from tests.support.distributed_values import raised
+from tests.support.distributed import check_table, distributed, raised
 
 
 def copied(np, a, kind, source, **options):
@@ -143,3 +144,15 @@ DATES = {
         raised(lambda: np.busday_offset(a.astype("M8[D]"), 3)),
     ),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", DATES)
+def test_dates(name):
+    check_table(DATES, name, rare=True)
+
+
+@distributed
+@pytest.mark.parametrize("name", WRITING)
+def test_assignment(name):
+    check_table(WRITING, name, rare=True)

@@ -4,10 +4,13 @@ import itertools
 
 import dappled as np
 import numpy
+import pytest
 
 from tests.dispatch.test_complex_rounding import test_bits_written_in_every_direction as written
 from tests.ranks.test_distributions_ranks import whole
 from tests.support.rank_arrays import ITEMS, VALUES
+
+pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
 
 def test_the_order_of_axes_in_memory_is_kept():

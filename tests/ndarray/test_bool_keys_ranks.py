@@ -1,8 +1,9 @@
-"""Single truths beside other items of keys, of arrays in pieces: nothing is gathered."""
+"""Single booleans beside other items of an index, of distributed arrays."""
 
 import numpy
+import pytest
 
-from tests.support.distributed_values import VALUES, raised
+from tests.support.distributed import VALUES, check_table, distributed, raised
 
 MASK = VALUES[:, 0] > 3
 KEYS = {
@@ -51,3 +52,9 @@ TRUTHS = {
         raised(lambda: written(a, (True, 3), a)),
     ],
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", TRUTHS)
+def test_bool_keys(name):
+    check_table(TRUTHS, name, rare=True)

@@ -1,11 +1,11 @@
-"""Members and arguments that few programs need; on ranks in test_ranks.py."""
+"""Members and arguments that few programs need."""
 
 import subprocess
 import sys
 
 import pytest
 
-from tests.ndarray.member_programs import PROGRAMS
+from tests.ndarray.member_programs import OF_MEMORY, PROGRAMS
 from tests.support.compare import difference
 
 # Shapes set so often that each in the one before would be too deep for the stack.
@@ -18,10 +18,14 @@ del a
 """
 
 
+@pytest.mark.ranks(1, 3)
+@pytest.mark.usefixtures("quiet_fallback")
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_members_do_what_numpys_do(name):
+def test_members(name, ranks):
+    if ranks > 1 and name in OF_MEMORY:
+        pytest.skip("a distributed array is not one piece of memory")
     assert difference(PROGRAMS[name], lambda np: ()) is None
 
 
-def test_an_array_may_be_changed_for_ever():
+def test_setting_the_shape_often():
     assert subprocess.run([sys.executable, "-c", OFTEN]).returncode == 0

@@ -2,6 +2,9 @@
 
 import dappled as np
 import numpy
+import pytest
+
+pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
 CUBE = numpy.arange(1.0, 61).reshape(3, 4, 5)
 # Views of it in the program's NumPy, in any order.

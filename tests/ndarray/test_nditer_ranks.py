@@ -1,6 +1,8 @@
-"""Iterators over arrays in pieces: elements are fetched as they are read."""
+"""Iterators over distributed arrays: elements are fetched as they are read."""
 
-from tests.support.distributed_values import raised
+import pytest
+
+from tests.support.distributed import VALUES, check_table, distributed, raised
 
 
 def walked(iterator, *members):
@@ -73,3 +75,9 @@ NDITER = {
     "nditer value": lambda np, a: next(np.nditer(a)),
     "ndenumerate": lambda np, a: [(at, float(x)) for at, x in np.ndenumerate(a)],
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", NDITER)
+def test_nditer(name):
+    check_table(NDITER, name, rare=True, values=VALUES[:9], gathered=10 * VALUES.nbytes)

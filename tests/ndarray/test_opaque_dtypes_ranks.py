@@ -4,8 +4,11 @@ import pickle
 
 import dappled as np
 import numpy
+import pytest
 
 from tests.support.rank_arrays import ITEMS, VALUES, listed
+
+pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
 # None of these gathers anything.
 OF_ITEMS = {

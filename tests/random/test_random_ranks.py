@@ -1,15 +1,14 @@
-"""Runs on every rank: NumPy's random numbers, bit for bit, and its generators' states afterwards.
+"""NumPy's random numbers, bit for bit, and the states of its generators afterwards, on any ranks.
 
-Chunks are made short, so that every draw is of several.
+Chunks are short, so that every draw takes several.
 """
 
 import inspect
 import itertools
-import sys
-import warnings
 
 import dappled as np
 import numpy
+import pytest
 from dappled.random import _permutation, _stream
 
 from tests.random.bounded_programs import BOUNDS
@@ -136,7 +135,7 @@ def state(generator):
     return repr(generator.get_state(legacy=False))
 
 
-def wrong():
+def seeded():
     for kind, make in MAKERS.items():
         theirs, ours = make(numpy), make(np)
         for name, args, options in calls(theirs):
@@ -199,7 +198,7 @@ def unusual():
             yield f"{name}: {found} is not {expected}"
 
 
-def given():
+def parameters():
     """Parameters in pieces, and what is written: nothing is gathered."""
     np.config.fallback = "error"
     outcomes = []
@@ -235,7 +234,7 @@ def shuffled(generator, array, **options):
     return array
 
 
-def held():
+def memory():
     """What is drawn for pieces has no whole: no memory of more than a piece and a chunk."""
     before = np.memory_stats()["gathered"]
     np.config.fallback = "error"
@@ -264,15 +263,15 @@ def parallel():
             yield f"parallel {name}: {found} is not {expected}"
 
 
-def main():
-    _stream._CHUNK_ELEMENTS = _permutation.CHUNK_ELEMENTS = 96
-    np.config.fallback = "quiet"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = [text for table in (wrong, unusual, given, held, parallel) for text in table()]
-    print(*found[:20], f"{len(found)} differences", sep="\n") if np.comm.rank == 0 else None
-    sys.exit(bool(found))
+@pytest.fixture
+def short_chunks(monkeypatch):
+    monkeypatch.setattr(_stream, "_CHUNK_ELEMENTS", 96)
+    monkeypatch.setattr(_permutation, "CHUNK_ELEMENTS", 96)
 
 
-if __name__ == "__main__":
-    main()
+@pytest.mark.ranks(1, 3)
+@pytest.mark.usefixtures("quiet_fallback", "short_chunks")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("check", [seeded, unusual, parameters, memory, parallel])
+def test_random(check):
+    assert [*check()][:20] == []

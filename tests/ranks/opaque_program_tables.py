@@ -5,7 +5,7 @@ import operator
 
 import numpy
 
-from tests.ranks.program_tables import CHANGES, LAID_OUT, LAYOUTS, LEAVES, TWO, in_turn, maker
+from tests.ranks.program_tables import LAID_OUT, LAYOUTS, LEAVES, ON_TWO, in_turn, maker
 from tests.support import programs
 from tests.support.values import STRUCTURED, VIEWS, numbers
 
@@ -75,8 +75,8 @@ def structures(dtype, shape, count):
     return make
 
 
-def items_tables():
-    """As `ranks_tables.tables`."""
+def opaque_tables():
+    """Programs for dtypes without a kernel; see `program_tables.tables`."""
     views = [(dtype, (5, 3), view) for dtype in DTYPES for view in VIEWS]
     cases = [(dtype, shape, "plain") for dtype in DTYPES for shape in SHAPES]
     for table in (
@@ -90,7 +90,7 @@ def items_tables():
         for name, program, turn in in_turn(table, [*cases, *views], 2):
             made = [(case, maker(case[0], case[1], 1, case[2])) for case in turn]
             yield f"items {name}", program, made
-    for name, program, turn in in_turn({**TWO, **CHANGES}, cases, 2):
+    for name, program, turn in in_turn(ON_TWO, cases, 2):
         yield f"two items {name}", program, [(case, maker(*case[:2], 2)) for case in turn]
     fields = list(itertools.product([STRUCTURED, ODD], SHAPES))
     for name, program, turn in in_turn(FIELDS, fields, 3):

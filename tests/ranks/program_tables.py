@@ -115,6 +115,8 @@ LEAVES = {
     "wrong shape": lambda np, a: a.reshape(11, 13),
 }
 
+ON_TWO = {**TWO, **{f"change {name}": program for name, program in CHANGES.items()}}
+
 # Everything that all kinds of distributions go through.
 LAID_OUT = {
     **{
@@ -223,7 +225,7 @@ def tables():
     for name, program, cases in in_turn(ONE, PLAIN, 2):
         yield f"one {name}", program, [(case, maker(case[0], case[1], 1)) for case in cases]
     pairs = [(*pair, shape) for pair in PAIRS for shape in SHAPES[3:]]
-    for name, program, cases in in_turn({**TWO, **CHANGES}, pairs, 2):
+    for name, program, cases in in_turn(ON_TWO, pairs, 2):
         makers = [maker(numpy.dtype(a), shape, 2, other=numpy.dtype(b)) for a, b, shape in cases]
         yield f"two {name}", program, list(zip(cases, makers, strict=True))
     for table in (programs.SHAPING, programs.JOINING, REDUCING, programs.WRITING, LEAVES):

@@ -5,8 +5,11 @@ import re
 
 import dappled as np
 import numpy
+import pytest
 
 from tests.support.rank_arrays import VALUES, array, everywhere
+
+pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
 
 def test_sync_computes_what_is_pending():

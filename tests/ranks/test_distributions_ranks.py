@@ -2,9 +2,12 @@
 
 import dappled as np
 import numpy
+import pytest
 from scipy import ndimage
 
 from tests.support.rank_arrays import ITEMS, VALUES, array, everywhere
+
+pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
 
 def test_views_that_only_numpy_knows_stay_views():

@@ -1,15 +1,11 @@
-"""What NumPy has no name for, alone and under mpiexec: this file is also the program that runs."""
+"""Functions that NumPy does not have: distributions, pieces, `explain`, `sync`."""
 
-import subprocess
-import sys
 from itertools import product
 
 import dappled
 import numpy
 import pytest
 from dappled.protocol import Distribution, Piece, validate, validate_all
-
-from tests.support.mpi import MPIEXEC
 
 SHAPE = (6, 8)
 
@@ -62,9 +58,9 @@ def check_offers(array):
         assert validate_all([export]).shape == array.shape
 
 
-def main():
-    """What every rank does."""
-    dappled.config.fallback = "quiet"
+@pytest.mark.ranks(1, 2, 3, replicated_below=131_072)
+@pytest.mark.usefixtures("quiet_fallback")
+def test_extensions():
     for distribution in distributions(dappled.comm.size).values():
         check_pieces_come_in_and_go_out(distribution)
     for dtype, shape in product(["f8", "i4", "c8", "?"], [(3,), (40, 50), (300, 400)]):
@@ -73,17 +69,6 @@ def main():
     assert "pending" in dappled.explain(dappled.zeros((300, 400)) + 1)
     objects = dappled.array(["text"], dtype=object)
     assert dappled.explain(objects).endswith("held by NumPy on every rank\n")
-
-
-def test_alone():
-    main()
-
-
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_on_ranks(ranks):
-    command = [str(MPIEXEC), "-n", str(ranks), sys.executable, __file__]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert run.returncode == 0, run.stderr
 
 
 def test_labels_alone():
@@ -97,7 +82,3 @@ def test_labels_alone():
 def test_explain_is_for_our_arrays(wrong):
     with pytest.raises(TypeError, match="dappled array"):
         dappled.explain(wrong)
-
-
-if __name__ == "__main__":
-    main()

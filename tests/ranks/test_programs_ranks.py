@@ -1,73 +1,65 @@
-"""Runs on every rank: the same programs with NumPy and with Dappled, and what was different.
+"""Programs of NumPy on any number of ranks: values, writes, errors, warnings and views are NumPy's.
 
-    mpiexec -n 3 python on_ranks.py PART/PARTS [NAME …]
-
-takes every so many-th program of the tables and of the drawn ones; 0/1 are all of them.
-DAPPLED_TEST_TIMES (in `ranks_tables`) asks for more cases of each.
+DAPPLED_TEST_TIMES=8 runs more cases of each program; `make test-ranks` runs all on each number.
 """
 
-import itertools
 import pickle
-import sys
 
 import dappled
 import numpy
+import pytest
 from dappled import _core
 
-from tests.ranks.opaque_program_tables import items_tables
-from tests.ranks.program_tables import TIMES, tables
+from tests.ranks.opaque_program_tables import opaque_tables
+from tests.ranks.program_tables import tables
 from tests.support.compare import run
 
+pytestmark = pytest.mark.usefixtures("quiet_fallback")
 FIELDS = ("value", "written", "raised", "shared")
-# NumPy writes element by element into memory that an array in pieces does not have; and of an error
-# of casting has different texts for arrays of different sizes.
-UNLIKE = {"nditer", "items nditer", "two items logical_xor"}
-PROGRAMS, LENGTH = 42, 20
+# NumPy writes element by element into memory that a distributed array does not have, and its
+# casting errors have different texts for arrays of different sizes.
+EXCLUDED = {"nditer", "items nditer", "two items logical_xor"}
+PROGRAMS = [table for table in (*tables(), *opaque_tables()) if table[0] not in EXCLUDED]
+programs = pytest.mark.parametrize(
+    ("program", "cases"), [table[1:] for table in PROGRAMS], ids=[table[0] for table in PROGRAMS]
+)
 
 
-def main(part, parts, names):
-    dappled.config.fallback = "quiet"
-    number, different = 0, []
-    every = itertools.chain(tables(), items_tables())
-    for name, program, cases in itertools.islice(every, part, None, parts):
-        if name not in UNLIKE and name in (names or [name]):
-            number += len(cases)
-            different += compared(name, program, cases)
-    for seed in range(part, 0 if names else PROGRAMS * TIMES, parts):
-        number += 1
-        different += filter(None, [program.difference(seed, LENGTH, None, agreed)])
-    if dappled.comm.rank == 0:
-        print(*different[:20], f"{number} cases, {len(different)} differences", sep="\n")
-    sys.exit(bool(different))
+@pytest.mark.ranks(1, 2, 3, 4, 7, sample={3: 2, 4: 4, 7: 8})
+@programs
+def test_programs(program, cases):
+    assert differences(program, cases) == []
+
+
+@pytest.mark.ranks(2, replicated_below=1_000_000, sample={2: 2})
+@programs
+def test_replicated_programs(program, cases):
+    assert differences(program, cases) == []
 
 
 def agreed(value):
-    """What all ranks have: they go on when all of them know it."""
+    """The values of all ranks."""
     return [pickle.loads(sent) for sent in _core.gather("a test", pickle.dumps(value))]
 
 
-def compared(name, program, cases):
-    """What is different, the same on all ranks."""
+def differences(program, cases):
+    """Differences from NumPy, equal on all ranks."""
     theirs = [run(numpy, program, make) for _, make in cases]
     every = agreed([run(dappled, program, make) for _, make in cases])
     found = []
     for (case, _), expected, outcomes in zip(cases, theirs, zip(*every, strict=True), strict=True):
-        found += [f"{name} {case} {text}" for text in differences(expected, outcomes)]
+        found += [f"{case} {text}" for text in case_differences(expected, outcomes)]
     return found
 
 
-def differences(expected, outcomes):
+def case_differences(expected, outcomes):
     for field in FIELDS:
         wanted = getattr(expected, field)
         for rank, outcome in enumerate(outcomes):
             if (found := getattr(outcome, field)) != wanted:
                 yield f"{field} on rank {rank}:\n  NumPy   {wanted}\n  Dappled {found}"
                 break
-    # A warning comes from the rank that has seen it.
+    # A warning comes from the rank whose elements caused it.
     warned = {warning for outcome in outcomes for warning in outcome.warned}
     if warned != set(expected.warned):
         yield f"warned:\n  NumPy   {expected.warned}\n  Dappled {warned}"
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1].split("/")), sys.argv[2:])

@@ -1,9 +1,8 @@
-"""Runs on every rank: functions of the user's along an axis, on pieces whose rows are whole."""
-
-import sys
+"""`apply_along_axis` and `vectorize` with functions of the user, on distributed arrays."""
 
 import dappled as np
 import numpy
+import pytest
 
 from tests.support.compare import check_program
 
@@ -77,14 +76,9 @@ def outcome(program, *args):
     return found if isinstance(found, list) else numpy.asarray(found).tolist()
 
 
-def main():
-    np.config.fallback = "quiet"
+@pytest.mark.ranks(3, replicated_below=2000)
+@pytest.mark.usefixtures("quiet_fallback")
+@pytest.mark.parametrize("name", CALLS)
+def test_apply_along_axis(name):
     a = np.asarray(VALUES, dist="bb")
-    found = {name: outcome(call, np, a) for name, call in CALLS.items()}
-    wrong = [name for name, call in CALLS.items() if found[name] != outcome(call, numpy, VALUES)]
-    print(*wrong, f"{len(wrong)} differences", sep="\n") if np.comm.rank == 0 else None
-    sys.exit(bool(wrong))
-
-
-if __name__ == "__main__":
-    main()
+    assert outcome(CALLS[name], np, a) == outcome(CALLS[name], numpy, VALUES)

@@ -1,6 +1,8 @@
-"""What NumPy refuses whatever the values: its error, with nothing brought together."""
+"""Errors that do not depend on values: NumPy's, with nothing gathered."""
 
-from tests.support.distributed_values import MANY, raised
+import pytest
+
+from tests.support.distributed import MANY, check_table, distributed, raised
 
 
 def kept(act):
@@ -67,3 +69,9 @@ def misshapen(act):
 
 KEPT = {f"kept {name}": kept(act) for name, act in WRITES.items()}
 KEPT |= {f"shape {name}": misshapen(act) for name, act in SHAPES.items()}
+
+
+@distributed
+@pytest.mark.parametrize("name", KEPT)
+def test_argument_errors(name):
+    check_table(KEPT, name, rare=True)

@@ -1,6 +1,8 @@
-"""Bits and polynomials of arrays in pieces: nothing is gathered."""
+"""Packed bits and polynomials of distributed arrays."""
 
-from tests.support.distributed_values import raised
+import pytest
+
+from tests.support.distributed import check_table, distributed, raised
 
 
 def bytes_of(np, a):
@@ -60,3 +62,15 @@ POLYNOMIALS = {
         (a[:42] + 99 * np.eye(42)).reshape(6, 7, 42), ind=2
     ),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", BITS)
+def test_bits(name):
+    check_table(BITS, name, rare=True)
+
+
+@distributed
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials(name):
+    check_table(POLYNOMIALS, name, rare=True)

@@ -1,8 +1,9 @@
-"""Counts, bins, filters, tables and sets of arrays in pieces."""
+"""Histograms, convolution, tables and set operations of distributed arrays."""
 
 import numpy
+import pytest
 
-from tests.support.distributed_values import FEW, MANY, raised, with_order
+from tests.support.distributed import FEW, MANY, check_table, distributed, raised, with_order
 
 
 def interpolated(np, a, x):
@@ -90,3 +91,9 @@ COUNTING = {
     "setdiff1d": lambda np, a: np.setdiff1d(a, [1, 3]),
     "setxor1d": lambda np, a: np.setxor1d(a, a[0] + 1),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", COUNTING)
+def test_counting(name):
+    check_table(COUNTING, name)

@@ -1,10 +1,12 @@
-"""Arrays made in pieces."""
+"""Creation of distributed arrays."""
 
+import dappled
 import numpy
+import pytest
 
-from tests.support.distributed_values import VALUES
+from tests.support.distributed import VALUES, check, distributed
 
-CREATING = {
+MATRICES = {
     "zeros": lambda np, d: np.zeros((40, 30), **d),
     "ones": lambda np, d: np.ones((40, 30), "i4", **d),
     "empty": lambda np, d: filled(np.empty((40, 30), **d)),
@@ -19,7 +21,7 @@ CREATING = {
     "asarray": lambda np, d: np.asarray(VALUES.tolist(), **d),
     "fromfunction": lambda np, d: np.fromfunction(lambda i, j: i * 3 + j, (40, 30), **d),
 }
-ALONG = {
+VECTORS = {
     "arange": lambda np, d: np.arange(1000, **d),
     "arange step": lambda np, d: np.arange(3.5, -200, -0.3, **d),
     "arange dtype": lambda np, d: np.arange(3, 4000, 7, dtype="f4", **d),
@@ -42,3 +44,34 @@ CUBES = {
 def filled(array):
     array[...] = 3
     return array
+
+
+@distributed
+@pytest.mark.parametrize("name", MATRICES)
+def test_matrices(name):
+    check_creation(MATRICES[name], [None, "bb", "cn", "nn"])
+
+
+@distributed
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors(name):
+    check_creation(VECTORS[name], [None, "b", "c"])
+
+
+@distributed
+@pytest.mark.parametrize("name", CUBES)
+def test_cubes(name):
+    check_creation(CUBES[name], [None, "nbc"])
+
+
+def check_creation(program, layouts):
+    for layout in layouts:
+        options = {"dist": layout}
+        check(
+            lambda xp, options=options: program(xp, {} if xp is numpy else options),
+            [],
+            gathered=10**6 if layout == "nn" else 0,
+            about=layout,
+        )
+        found = program(dappled, options).distribution.dist
+        assert dappled.comm.size == 1 or layout in (None, found)

@@ -1,8 +1,10 @@
-"""What NumPy refuses, of arrays in pieces."""
+"""Errors of functions of distributed arrays: NumPy's class and text, on every rank."""
 
+import dappled
 import numpy
+import pytest
 
-from tests.support.distributed_values import MANY
+from tests.support.distributed import LAYOUTS, MANY, VALUES, distributed, laid_out, raised
 
 ROUNDS = numpy.arange(600_000)
 
@@ -96,3 +98,25 @@ WRONG = {
     "median": lambda np, a: np.median(a, axis=4),
     "percentile": lambda np, a: np.percentile(a, 101),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", REFUSED)
+def test_errors_without_gathering(name, monkeypatch):
+    check_error(REFUSED[name], "error", monkeypatch)
+
+
+@distributed
+@pytest.mark.parametrize("name", WRONG)
+def test_errors(name, monkeypatch):
+    """Arrays may be gathered, so that NumPy raises its error."""
+    check_error(WRONG[name], "quiet", monkeypatch)
+
+
+def check_error(program, fallback, monkeypatch):
+    monkeypatch.setattr(dappled.config, "fallback", fallback)
+    expected = raised(lambda: program(numpy, VALUES.copy()))
+    assert expected != "no error", "NumPy raises no error"
+    for layout in LAYOUTS[:2]:
+        a = laid_out(VALUES, layout)
+        assert raised(lambda a=a: program(dappled, a)) == expected, layout

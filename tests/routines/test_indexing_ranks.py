@@ -1,6 +1,8 @@
-"""Elements of arrays in pieces read and written by numbers and by masks."""
+"""Index arrays and masks of distributed arrays: reads and writes."""
 
-from tests.support.distributed_values import FEW, MANY, ROWS, VALUES, changed
+import pytest
+
+from tests.support.distributed import FEW, MANY, ROWS, VALUES, changed, check_table, distributed
 
 
 def written_many(np, a, kind):
@@ -119,3 +121,9 @@ INDEXING = {
     "unravel_index": lambda np, a: np.unravel_index(np.abs(a).astype(int), (5, 10)),
     "ravel_multi_index": lambda np, a: np.ravel_multi_index(np.nonzero(a), a.shape),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", INDEXING)
+def test_indexing(name):
+    check_table(INDEXING, name)

@@ -1,6 +1,8 @@
-"""Differences, choices, `where=` and folds of arrays in pieces."""
+"""Differences, `where=`, `select` and reductions of distributed arrays."""
 
-from tests.support.distributed_values import raised, with_order
+import pytest
+
+from tests.support.distributed import check_table, distributed, raised, with_order
 
 
 def accumulated(np, a, name, shape=-1, axis=0, **options):
@@ -122,3 +124,9 @@ CALCULATING = {
     "assign flat": lambda np, a: a.reshape(-1).__setitem__(slice(3, None, 5), 9),
     "assign real": lambda np, a: setattr(a + 1j, "real", 2),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", CALCULATING)
+def test_math(name):
+    check_table(CALCULATING, name)

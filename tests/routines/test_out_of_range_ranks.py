@@ -2,8 +2,11 @@
 
 import dappled as np
 import numpy
+import pytest
 
 from tests.support.rank_arrays import VALUES, array
+
+pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
 FAR = [2**62, -(2**62), 1, 5, -(2**63)]
 COMPARED = "equal not_equal less less_equal greater greater_equal"

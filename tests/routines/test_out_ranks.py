@@ -1,6 +1,8 @@
-"""Arrays in pieces that are written with results of another dtype: nothing is gathered."""
+"""`out=` of another dtype with distributed arrays."""
 
-from tests.support.distributed_values import raised
+import pytest
+
+from tests.support.distributed import check_table, distributed, raised
 
 KINDS = ["f4", "c16", "i4", "f8"]
 
@@ -54,3 +56,9 @@ OUT = {
         product(np, a, None, dtype="f4", casting="same_kind"),
     ],
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", OUT)
+def test_out(name):
+    check_table(OUT, name, rare=True)

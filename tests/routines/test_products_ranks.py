@@ -1,7 +1,19 @@
-"""Matrix products of arrays in pieces."""
+"""Matrix products and contractions of distributed arrays."""
 
-from tests.support.distributed_values import ROWS, raised
+import pytest
 
+from tests.support.distributed import (
+    LAYOUTS,
+    ROWS,
+    VALUES,
+    check,
+    distributed,
+    laid_out,
+    layouts_of,
+    raised,
+)
+
+KINDS = ["f8", "c16", "i1", "?", "f4", "u2"]
 PRODUCTS = {
     "matmul": lambda np, a, b: a @ b,
     "matmul turned": lambda np, a, b: b.T @ a.T,
@@ -61,3 +73,15 @@ PRODUCTS = {
     "trace of stack": lambda np, a, b: a.reshape(10, 6, 42).trace(0, 1, 2),
     "multi_dot": lambda np, a, b: np.linalg.multi_dot([a, b, a]),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products(name):
+    number = list(PRODUCTS).index(name)
+    for place, layout in enumerate(LAYOUTS):
+        if layout in layouts_of(PRODUCTS, name):
+            kind = KINDS[(number + place) % len(KINDS)]
+            a = laid_out((VALUES % 5).astype(kind), layout)
+            b = laid_out((VALUES % 3).astype(kind).T, LAYOUTS[(place + number) % 5])
+            check(PRODUCTS[name], [a, b], about=f"{layout} {kind}")

@@ -1,8 +1,9 @@
-"""Segments of arrays in pieces: programs of NumPy that gather nothing."""
+"""`reduceat` of distributed arrays."""
 
 import numpy
+import pytest
 
-from tests.support.distributed_values import raised
+from tests.support.distributed import check_table, distributed, raised
 
 SOME = [0, 5, 3, 900, 2000, 1999, 2519]
 MANY = numpy.arange(7, 2520, 3)
@@ -45,3 +46,9 @@ REDUCEAT = {
     "reduceat of a wrong dtype": lambda np, a: raised(lambda: of_all(np, a, "bitwise_and")),
     "reduceat with a wrong dtype": lambda np, a: raised(lambda: of_all(np, a, "gcd", dtype="f8")),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", REDUCEAT)
+def test_reduceat(name):
+    check_table(REDUCEAT, name, rare=True)

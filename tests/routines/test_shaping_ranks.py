@@ -1,4 +1,8 @@
-"""Arrays in pieces in another shape, joined, split, repeated and turned."""
+"""Reshaping, joining, splitting and repeating distributed arrays."""
+
+import pytest
+
+from tests.support.distributed import check_table, distributed
 
 SHAPING = {
     "transpose": lambda np, a: a.T,
@@ -71,3 +75,9 @@ SHAPING = {
     "delete": lambda np, a: np.delete(a, 3, axis=0),
     "insert": lambda np, a: np.insert(a, 3, 1, axis=0),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", SHAPING)
+def test_shaping(name):
+    check_table(SHAPING, name)

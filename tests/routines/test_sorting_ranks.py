@@ -1,6 +1,8 @@
-"""Arrays in pieces sorted, searched and ranked."""
+"""Sorting, searching and quantiles of distributed arrays."""
 
-from tests.support.distributed_values import changed, raised, with_order
+import pytest
+
+from tests.support.distributed import changed, check_table, distributed, raised, with_order
 
 
 def records(a):
@@ -103,3 +105,9 @@ SORTING = {
     "nanmedian": lambda np, a: np.nanmedian(np.where(a > 9, np.nan, a)),
     "nanpercentile": lambda np, a: np.nanpercentile(np.where(a > 9, np.nan, a), 40),
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", SORTING)
+def test_sorting(name):
+    check_table(SORTING, name)

@@ -1,9 +1,8 @@
-"""Runs on every rank: `numpy.testing` says of arrays in pieces what it says of NumPy's."""
-
-import sys
+"""`numpy.testing` with distributed arrays: the outcomes and messages of NumPy."""
 
 import dappled as np
 import numpy
+import pytest
 
 from tests.support.compare import outcome_of
 
@@ -31,20 +30,10 @@ CALLS = {
 }
 
 
-def main():
-    np.config.fallback = "quiet"
-    wrong = []
-    for name, call in CALLS.items():
-        arrays = np.asarray(VALUES, dist="bb"), np.asarray(HOLES, dist="cn")
-        found, expected = (
-            outcome_of(call, np.testing, *arrays),
-            outcome_of(call, numpy.testing, VALUES, HOLES),
-        )
-        if found != expected:
-            wrong.append(f"{name}: {found}\nis not\n{expected}")
-    print(*wrong, f"{len(wrong)} differences", sep="\n") if np.comm.rank == 0 else None
-    sys.exit(bool(wrong))
-
-
-if __name__ == "__main__":
-    main()
+@pytest.mark.ranks(3, replicated_below=2000)
+@pytest.mark.usefixtures("quiet_fallback")
+@pytest.mark.parametrize("name", CALLS)
+def test_assertions(name):
+    arrays = np.asarray(VALUES, dist="bb"), np.asarray(HOLES, dist="cn")
+    found = outcome_of(CALLS[name], np.testing, *arrays)
+    assert found == outcome_of(CALLS[name], numpy.testing, VALUES, HOLES)

@@ -1,6 +1,8 @@
-"""Functions of the user's over elements and rows of arrays in pieces: nothing is gathered."""
+"""Functions of the user over elements and rows of distributed arrays."""
 
-from tests.support.distributed_values import raised
+import pytest
+
+from tests.support.distributed import check_table, distributed, raised
 
 
 def weighed(x, weights, power=1):
@@ -38,3 +40,9 @@ VECTORIZE = {
         raised(lambda: mixed(np, lambda x: x[:3], "(n)->(n)")(a)),
     ],
 }
+
+
+@distributed
+@pytest.mark.parametrize("name", VECTORIZE)
+def test_vectorize(name):
+    check_table(VECTORIZE, name, rare=True)

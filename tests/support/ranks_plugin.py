@@ -1,6 +1,6 @@
 """Pytest plugin: `@pytest.mark.ranks(1, 2, 3)` runs a test on several ranks.
 
-Each number of ranks becomes a test of its own, with the id `ranks=2`. On one rank the test runs in
+Each number of ranks becomes a test of its own, with the id `ranks2`. On one rank the test runs in
 pytest's own process. For more, pytest launches itself under `mpiexec`, once per folder and number
 of ranks: all ranks run the same test functions in the same order, and agree on the outcome after
 each. A test fails if it fails on any rank; the report shows the first rank that failed. When ranks
@@ -36,6 +36,7 @@ SECONDS_TO_START = 90
 SECONDS_PER_TEST = 60
 REPORTS = "DAPPLED_TEST_REPORTS"  # set in a launched process: the folder for its reports
 RANKS = "DAPPLED_TEST_RANKS"
+SAMPLE = "DAPPLED_TEST_SAMPLE"  # there, without a list of tests: run one in so many
 SELECTED = "selected.txt"  # in that folder: the node ids of the tests to run
 
 
@@ -57,6 +58,18 @@ def ranks(request):
     return request.param
 
 
+@pytest.fixture
+def shared_path(request, tmp_path):
+    """An empty folder of the test, the same one on all ranks."""
+    folder = os.environ.get(REPORTS)
+    if folder is None:
+        return tmp_path
+    name = "".join(c if c.isalnum() else "-" for c in request.node.name)
+    path = Path(folder) / "shared" / name
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def pytest_generate_tests(metafunc):
     mark = metafunc.definition.get_closest_marker("ranks")
     if mark is None:
@@ -65,20 +78,28 @@ def pytest_generate_tests(metafunc):
     numbers = [number for number in mark.args if launched in (None, str(number))]
     if "ranks" not in metafunc.fixturenames:
         metafunc.fixturenames.insert(0, "ranks")
-    ids = [f"ranks={number}" for number in numbers]
+    ids = [f"ranks{number}" for number in numbers]
     metafunc.parametrize("ranks", numbers, ids=ids, indirect=True)
 
 
 def pytest_collection_modifyitems(config, items):
     if folder := os.environ.get(REPORTS):
-        selected = set((Path(folder) / SELECTED).read_text().splitlines())
-        kept = [item for item in items if item.nodeid in selected]
+        kept = _selected(items, Path(folder) / SELECTED)
     else:
         kept = _sampled(items)
     if len(kept) < len(items):
         chosen = set(kept)
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = kept
+
+
+def _selected(items, file):
+    """The tests that a launch is to run: those of a list, or one in so many of all rank tests."""
+    if file.exists():
+        selected = set(file.read_text().splitlines())
+        return [item for item in items if item.nodeid in selected]
+    step = int(os.environ.get(SAMPLE, "1"))
+    return [item for item in items if item.get_closest_marker("ranks")][::step]
 
 
 def _sampled(items):

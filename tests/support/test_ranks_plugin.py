@@ -26,12 +26,12 @@ def test_after_it(ranks):
     assert np.comm.size == ranks
 """
 EXPECTED = """
-test_right[ranks=1] PASSED
-test_right[ranks=2] PASSED
-test_wrong_on_one_rank[ranks=1] PASSED
-test_wrong_on_one_rank[ranks=2] FAILED
-test_diverging[ranks=2] FAILED
-test_after_it[ranks=2] PASSED
+test_right[ranks1] PASSED
+test_right[ranks2] PASSED
+test_wrong_on_one_rank[ranks1] PASSED
+test_wrong_on_one_rank[ranks2] FAILED
+test_diverging[ranks2] FAILED
+test_after_it[ranks2] PASSED
 """
 
 

@@ -19,6 +19,7 @@ from tests.fuzz.steps.linalg import ALGEBRA
 from tests.fuzz.steps.opaque_dtypes import ITEMS
 from tests.fuzz.steps.reductions import FOLDING
 from tests.fuzz.steps.sorting import SORTING
+from tests.support.compare import check_program
 
 FAMILIES = {
     "basic": BASIC,
@@ -120,6 +121,7 @@ def outcome(step, *arguments):
     try:
         return step(*arguments)
     except Exception as error:
+        check_program(error)
         return error
 
 
