@@ -1,10 +1,10 @@
 """Runs on every rank: calls drawn at random, and what was different.
 
-    mpiexec -n 3 python calls_on_ranks.py FIRST LAST [WORD]
+    mpiexec -n 3 python -m tests.fuzz.run_calls FIRST LAST [WORD]
 
 draws calls by their numbers, those of templates that have the word. Or one of them is said:
 
-    mpiexec -n 3 python calls_on_ranks.py 'a = lay(some("d", (4, 6)), "bc"); +a.sum(axis=0)'
+    mpiexec -n 3 python -m tests.fuzz.run_calls 'a = lay(some("d", (4, 6)), "bc"); +a.sum(axis=0)'
 """
 
 import pickle

@@ -1,6 +1,6 @@
 """Runs on every rank: drawn programs, and what was different.
 
-mpiexec -n 3 python drawn_on_ranks.py FIRST LAST [FAMILY]
+mpiexec -n 3 python -m tests.fuzz.run_steps FIRST LAST [FAMILY]
 """
 
 import pickle

@@ -142,7 +142,7 @@ PROGRAMS |= {
     "asked beside ours": lambda np: np.dot(np.ones(2), Asked()),
     "not asked": not_asked,
     "table": lambda np: [np.sum(Table(np)), np.roll(Table(np), 1), np.linalg.norm(Table(np))],
-    "table, refused": refused,
+    "table, wrong function": refused,
     "like, in place": added,
     **{f"like, {name}": lambda np, act=act: act(np, like(np)) for name, act in LIKE.items()},
     "dense": dense,

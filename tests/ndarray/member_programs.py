@@ -5,6 +5,8 @@ import io
 import pickle
 import sys
 
+import numpy.lib.recfunctions  # noqa: F401  NumPy has the attribute only then
+
 SHAPES = ((6,), (2, 3), (3, 2), (1, 6, 1))
 DTYPES = ("i8", "u4", "c8", "f4", "S8", "M8[s]", "i4,f4")
 
@@ -103,16 +105,16 @@ def slices(np):
     return shown, it[-1].item(), type(it[0:2]), type(it[0:2][0]) is np.ndarray
 
 
-def nested(np):
-    outer, inner = np.nested_iters([np.arange(6).reshape(2, 3), np.ones(3)], [[0], [1]])
+def nested(np, shape=(2, 3)):
+    outer, inner = np.nested_iters([np.arange(6).reshape(2, 3), np.ones(shape)], [[0], [1]])
     return [[(int(x), float(y)) for x, y in inner] for _ in outer]
 
 
-def archive(np):
+def archive(np, key="a"):
     file = io.BytesIO()
     np.savez(file, a=np.ones(2))
     file.seek(0)
-    return np.load(file)[1, 2]
+    return np.load(file)[key]
 
 
 def coefficients(np):
@@ -229,18 +231,20 @@ TOO_MANY = (1,) * 65
 PROGRAMS = {
     "shapes, one after the other": reshaped,
     **{f"dtype = {dtype}": retyped(dtype) for dtype in DTYPES},
-    "dtype, refused": lambda np: setattr(np.ones(3, "i4"), "dtype", "f8"),
-    "dtype, none": lambda np: setattr(np.ones(3), "dtype", "no such"),
+    "dtype, wrong size": lambda np: setattr(np.ones(3, "i4"), "dtype", "f8"),
+    "dtype, wrong name": lambda np: setattr(np.ones(3), "dtype", "no such"),
     "astype": truths,
     "conj(out)": written("conj"),
     "conjugate(out)": written("conjugate"),
     "cells": cells,
     "aligned": aligned,
     "flags": flags,
-    "thaw": thaw,
+    "wrong thaw": thaw,
     "nditer, slices": slices,
     "nested_iters": nested,
+    "nested_iters, wrong shape": lambda np: nested(np, 3),
     "archive": archive,
+    "archive, wrong key": lambda np: archive(np, (1, 2)),
     "coefficients": coefficients,
     "pickled": pickled,
     "pointed": pointed,
@@ -260,7 +264,7 @@ PROGRAMS = {
         f"{name} by place": lambda np, name=name: getattr(np, name)(np.ones(3), 2, np.zeros(3))
         for name in ("add", "maximum", "minimum")
     },
-    "out, twice": lambda np: np.add(np.ones(2), 2, None, out=np.ones(2)),
+    "out, wrong twice": lambda np: np.add(np.ones(2), 2, None, out=np.ones(2)),
     "zeros(bools)": lambda np: np.zeros((True, 3)),
     "reshape(bools)": lambda np: np.ones(3).reshape(True, 3),
     "reshape(list of bools)": lambda np: np.reshape(np.ones(3), [3, True]),
@@ -273,7 +277,7 @@ PROGRAMS = {
 PROGRAMS |= {
     "seeds": seeds,
     "matrices": matrices,
-    "unknown matrix": lambda np: np.r_["unknown, unknown"],
+    "wrong matrix": lambda np: np.r_["unknown, unknown"],
     "ones of items": lambda np: [np.ones(3, kind) for kind in ("M8", "m8", "U", "i4,f4", ">i4")],
     "full of items": lambda np: [
         *(np.full(3, "2020-01-02", "M8[D]"), np.full(3, 3, "M8[D]"), np.full(3, 3.7, ">i4")),
@@ -290,4 +294,4 @@ PROGRAMS |= {
     "objects weigh": lambda np: np.histogram(np.arange(9.0), 3, weights=np.ones(9, object)),
 }
 # Programs that need the array as one piece of memory: not on several ranks.
-OF_MEMORY = ("coefficients", "pointed", "thaw")
+OF_MEMORY = ("coefficients", "pointed", "wrong thaw")

@@ -1,6 +1,6 @@
 """Runs on every rank: what one rank does that the others do not, each case in one function.
 
-    mpiexec -n 3 python nohang_cases.py CASE
+    mpiexec -n 3 python no_hang_cases.py CASE
 
 What is raised is written to the folder DAPPLED_TEST_SAID, a file for each rank.
 """

@@ -75,7 +75,7 @@ SHAPING = {
     "int": lambda np, a: int(a),
     "float": lambda np, a: float(a),
     "complex": lambda np, a: complex(a),
-    "index": lambda np, a: [1, 2, 3][a],
+    "index": lambda np, a: [*range(20)][a],
     "contains": lambda np, a: 3 in a,
     "repr": lambda np, a: repr(a),
     "str": lambda np, a: str(a),
@@ -86,7 +86,7 @@ SHAPING = {
     "iscomplexobj": lambda np, a: (np.iscomplexobj(a), np.isscalar(a), np.isfortran(a)),
     "result_type": lambda np, a: np.result_type(a, 1.0),
     "min_scalar_type": lambda np, a: np.min_scalar_type(a),
-    "hash": lambda np, a: hash(a),
+    "wrong hash": lambda np, a: hash(a),
     "device": lambda np, a: a.device,
 }
 
@@ -191,7 +191,7 @@ REDUCING = {
     "std ddof": lambda np, a: np.std(a, ddof=1),
     "var correction": lambda np, a: np.var(a, axis=0, correction=1),
     "var mean": lambda np, a: np.var(a, axis=0, mean=np.mean(a, axis=0, keepdims=True)),
-    "std both": lambda np, a: np.std(a, ddof=1, correction=1),
+    "std, wrong options": lambda np, a: np.std(a, ddof=1, correction=1),
     "average": lambda np, a: np.average(a, axis=0),
     "average weights": lambda np, a: np.average(a, weights=np.ones(a.shape), returned=True),
     "cumulative_sum": lambda np, a: np.cumulative_sum(a, axis=0, include_initial=True),
@@ -287,6 +287,6 @@ WRITING = {
     "setitem wrong": lambda np, a: a.__setitem__(Ellipsis, np.zeros((11, 13))),
     "iadd": lambda np, a: a.__iadd__(a[::-1]),
     "nditer": lambda np, a: [x.__setitem__(..., 1) for x in np.nditer(a, op_flags=["readwrite"])],
-    "diagonal": lambda np, a: np.diagonal(a).fill(1),
+    "wrong diagonal": lambda np, a: np.diagonal(a).fill(1),
     "setfield": lambda np, a: a.setfield(1, "i1"),
 }

@@ -189,6 +189,6 @@ def nearly(one, other):
     finite = numpy.isfinite(one)
     if not equal(one[~finite], other[~finite]):
         return False
-    precision = {"e": 1e-2, "f": 1e-4, "F": 1e-4}.get(one.dtype.char, 1e-9)
+    precision = (10 if one.dtype.char == "e" else 1000) * numpy.finfo(one.dtype).eps
     one, other = one[finite], other[finite]
     return numpy.allclose(other, one, 0, precision * max(1, numpy.abs(one).max(initial=0)))
