@@ -288,7 +288,7 @@ WAYS = [
 
 @pytest.mark.parametrize("dtype", ["i2", "u1", "f4", "?"])
 @pytest.mark.ranks(1, 3)
-def test_numbers_that_do_not_fit(dtype):
+def test_integers_out_of_range(dtype):
     names = {
         "a": numpy.arange(6).astype(dtype),
         "i": numpy.arange(3),

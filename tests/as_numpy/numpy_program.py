@@ -1,4 +1,4 @@
-"""A program as users write them, with NumPy and no word of Dappled: prints the same everywhere."""
+"""A program that uses NumPy only; it prints the same with Dappled."""
 
 import dataclasses
 import io

@@ -1,4 +1,4 @@
-"""`dappled run --as-numpy`: NumPy means dappled in a program, and NumPy in its libraries."""
+"""`dappled run --as-numpy`: NumPy is Dappled in the program and NumPy in its libraries."""
 
 import os
 import subprocess
@@ -208,7 +208,7 @@ def test_libraries_get_numpys_arrays(library, ranks, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_who_belongs_to_a_program(tmp_path):
+def test_modules_of_a_program(tmp_path):
     pure = sysconfig.get_paths()["purelib"]
     here, above = tmp_path / "program", tmp_path
     has = Program(str(here)).has

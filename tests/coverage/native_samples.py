@@ -1,4 +1,4 @@
-"""Calls of every name that is native, or may become so: each with a matrix in pieces.
+"""Sample calls with a distributed matrix for every native name.
 
 A name that `dappled coverage` calls native and that has no sample here fails the tests.
 """

@@ -1,4 +1,4 @@
-"""`dappled coverage`: every name once, its way from the code itself; the page current."""
+"""`dappled coverage`: every name once, its category from the code; the page is current."""
 
 import numpy
 import pytest
@@ -16,7 +16,7 @@ WAYS = {
 }
 
 
-def test_every_public_name_has_a_way():
+def test_every_public_name_has_a_category():
     found = table()
     modules = {name for name in numpy.__all__ if isinstance(getattr(numpy, name), type(numpy))}
     hidden = {name for name in numpy.__all__ if name.startswith("_")}
@@ -26,7 +26,7 @@ def test_every_public_name_has_a_way():
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_ways_are_what_they_are(way):
+def test_categories(way):
     found = table()
     assert {name: found[name] for name in WAYS[way]} == dict.fromkeys(WAYS[way], way)
 

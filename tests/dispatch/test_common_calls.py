@@ -1,4 +1,4 @@
-"""The calls that the core does in their common case: with all else that may be given, as NumPy."""
+"""Calls whose common case the core computes, with all their other arguments."""
 
 import operator
 
@@ -159,7 +159,7 @@ MODES = ["raise", "warn", "ignore"]
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_is_signalled(mode):
+def test_floating_point_errors(mode):
     def program(np, values, name):
         with np.errstate(all=mode):
             return getattr(np, name)(np.array(values, "f8"))

@@ -1,4 +1,4 @@
-"""Calls on small arrays that the core does itself: `out`, arrays as keys, lists, products."""
+"""Calls on small arrays that the core computes: `out`, index arrays, lists, products."""
 
 import operator
 
@@ -55,7 +55,7 @@ def test_out_is_written_before_it_raises():
 
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
-def test_places_and_masks(dtype):
+def test_index_arrays_and_masks(dtype):
     for view in VIEWS:
         for places in PLACES:
             for kind in ("i8", "i4", "u1"):
@@ -139,7 +139,7 @@ def test_products(dtype):
 
 
 @pytest.mark.parametrize("size", [1, 255, 256, 257, 20_000, 300_000])
-def test_extremes_of_truths(size):
+def test_min_and_max_of_booleans(size):
     """Which are seen early, or not at all."""
     for place in {0, size // 2, size - 1, size}:
         truths = numpy.arange(size) == place

@@ -1,4 +1,4 @@
-"""The setting `DAPPLED_CPU`: older instructions, the same bits."""
+"""`DAPPLED_CPU`: older instruction sets give equal bits."""
 
 import os
 import subprocess
@@ -29,6 +29,6 @@ def test_every_cpu_gives_the_same_bits() -> None:
 
 
 @pytest.mark.parametrize("cpu", ["sse", "AVX2"])
-def test_what_is_expected_is_said(cpu: str) -> None:
+def test_messages_state_the_expected_value(cpu: str) -> None:
     refused = outcome(cpu).stderr
     assert f"ValueError: DAPPLED_CPU={cpu}: expected 'plain', 'avx2' or 'avx512'" in refused

@@ -1,4 +1,4 @@
-"""Writes that wait for what reads them next: whatever that is, the values are NumPy's."""
+"""Deferred writes: every later reader gets NumPy's values."""
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -143,21 +143,21 @@ def test_threads_that_read_see_one_write(turn):
 
 
 @pytest.mark.parametrize("reader", [_fold, _fold_along, _read])
-def test_what_it_signals_names_its_line(reader):
+def test_warnings_name_the_line_of_the_write(reader):
     state = State(dappled, (150, 140), "d", 1, 1)
     state.u[7, 9] = state.old[3, 3] = 0
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         stay_deferred()
         state.u[state.box] = 1 / state.moved(state.u, (0, 0)) * 0 + state.around(state.w)
-        line = test_what_it_signals_names_its_line.__code__.co_firstlineno + 7
+        line = test_warnings_name_the_line_of_the_write.__code__.co_firstlineno + 7
         reader(state)
     about = {str(warning.message) for warning in caught if warning.lineno == line}
     assert "divide by zero encountered in divide" in about
     assert "invalid value encountered in multiply" in about
 
 
-def test_a_write_waits_and_is_done_when_asked_for():
+def test_writes_are_deferred_until_read():
     state = State(dappled, (150, 140), "d", 1, 1)
     _write(state)
     assert "pending" in state.u._explain()
@@ -179,7 +179,7 @@ def test_a_fold_and_a_write_take_no_more_memory_than_the_write():
     assert dappled.memory_stats()["made"] == before
 
 
-def test_what_it_reads_may_be_lent_and_changed():
+def test_sources_of_deferred_writes_may_change():
     theirs, ours = (State(np, (150, 140), "d", 1, 1) for np in (numpy, dappled))
     for state in (theirs, ours):
         _write_from_both(state)
@@ -193,7 +193,7 @@ def test_what_it_reads_may_be_lent_and_changed():
 
 @pytest.mark.parametrize("keep", [lambda a: None, lambda a: a.copy(), lambda a: a[1:]])
 @pytest.mark.parametrize("make", [dappled.ones, lambda size: dappled.ones(size) * 1])
-def test_what_is_done_in_place_raises_at_its_line(make, keep):
+def test_in_place_errors_name_the_line(make, keep):
     a, b, zeros = make(40_000), make(40_000), dappled.zeros(40_000)
     kept = keep(a), keep(b)
     with numpy.errstate(all="raise"):
@@ -206,7 +206,7 @@ def test_what_is_done_in_place_raises_at_its_line(make, keep):
     assert a[0] == b[-1] == numpy.inf and kept is not None
 
 
-def test_a_fold_of_what_waits_and_what_is_chosen_of_it():
+def test_reduction_and_mask_of_a_deferred_write():
     def program(np):
         u = np.array(numpy.arange(40_000.0))
         mask = np.array(numpy.arange(40_000) % 2 == 0)

@@ -1,4 +1,4 @@
-"""What operations signal: the same warnings and errors as NumPy, at the same line, lazy or not."""
+"""Floating-point errors: NumPy's warnings and errors, at NumPy's line, deferred or eager."""
 
 import warnings
 
@@ -115,7 +115,7 @@ def test_filters_that_make_errors(name):
                 assert "pending" in dappled.explain(pending)
 
 
-def test_what_raised_is_written_first():
+def test_reported_errors_come_first():
     for np in (numpy, dappled):
         for size in SIZES:
             a, b, c = np.ones(size), np.zeros(size), np.ones(size)
@@ -127,7 +127,7 @@ def test_what_raised_is_written_first():
             assert a[0] == c[-1] == numpy.inf
 
 
-def test_what_was_written_down_before_only_warns():
+def test_old_forms_only_warn():
     inverse = 1 / dappled.zeros(SIZES[1])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("error")
@@ -157,7 +157,7 @@ def test_recorded_warnings_come_within_the_block(name, size):
         assert {one.filename for one in caught} == {__file__}
 
 
-def test_what_is_not_recorded_is_deferred():
+def test_unrecorded_warnings_stay_deferred():
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         assert "pending" in dappled.explain(1 / dappled.ones(SIZES[1]))

@@ -1,4 +1,4 @@
-"""What happens, and what is said, when NumPy must see a distributed array.
+"""Fallback to NumPy: gathered copies, warnings and errors.
 
 One process plays several ranks here: the core says so, and hands out copies.
 """
@@ -70,7 +70,7 @@ def matrix():
     return dappled.asarray(numpy.random.RandomState(0).permutation(SIZE).reshape(6, -1) / 8)
 
 
-def test_one_process_says_nothing():
+def test_one_process_prints_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert dappled.sort(matrix(), axis=None).tolist() == [n / 8 for n in range(SIZE)]

@@ -1,4 +1,4 @@
-"""Operations of one expression on small arrays are computed together: nobody is to notice."""
+"""Fusion of operations on small arrays is not observable."""
 
 import contextlib
 import dis
@@ -50,7 +50,7 @@ USES = {
 
 
 @pytest.mark.parametrize("source", USES)
-def test_what_becomes_of_a_value(source):
+def test_casts_of_values(source):
     code = compile(source, "a program", "eval")
     names = ["BINARY_OP", "COMPARE_OP"]
     first = next((i.offset for i in dis.get_instructions(code) if i.opname in names), 0)
@@ -229,14 +229,14 @@ def _outcome(np, expression):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", [name for name in UNREACHED if name != "a name"])
-def test_what_comes_after_an_error_is_not_reached(name, mode):
+def test_statements_after_an_error_do_not_run(name, mode):
     with MODES[mode]():
         theirs, ours = (_outcome(np, UNREACHED[name]) for np in (numpy, dappled))
     assert ours == theirs
 
 
 @pytest.mark.parametrize("name", UNREACHED)
-def test_what_nobody_took_warns_all_the_same(name):
+def test_unused_results_warn(name):
     def act(value):
         raise LookupError
 

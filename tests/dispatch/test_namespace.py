@@ -87,20 +87,20 @@ def test_every_method_and_attribute_of_the_array_is_there():
     assert set(dir(numpy.ndarray)) - mentioned <= left_out
 
 
-def test_the_array_is_ours():
+def test_arrays_are_dappled_arrays():
     made = dappled.ones(3)
     assert isinstance(made, dappled.ndarray) and not isinstance(made, numpy.ndarray)
     assert isinstance(dappled.add, dappled.ufunc) and isinstance(made.flat, dappled.flatiter)
 
 
-def test_one_thing_has_one_name_and_aliases_are_the_same():
+def test_aliases_are_identical():
     assert dappled.abs is dappled.absolute and dappled.concat is dappled.concatenate
     assert dappled.linalg.norm is importlib.import_module("dappled.linalg").norm
     assert dappled.sum is vars(dappled)["sum"]
     assert dappled.emath is dappled.lib.scimath
 
 
-def test_what_numpy_has_not_is_an_attribute_error():
+def test_unknown_names_raise_attribute_error():
     with pytest.raises(AttributeError, match="module 'dappled' has no attribute 'nothing'"):
         _ = dappled.nothing
     with pytest.raises(AttributeError, match=r"`np.float_` was removed in the NumPy 2.0 release"):
@@ -127,7 +127,7 @@ def test_functions_can_be_pickled():
         assert pickle.loads(pickle.dumps(thing)) is thing
 
 
-def test_importing_brings_nothing_along():
+def test_import_loads_no_numpy_submodules():
     code = "import numpy, sys; before = set(sys.modules); import dappled; "
     code += "print(*(name for name in set(sys.modules) - before if 'dappled' not in name))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

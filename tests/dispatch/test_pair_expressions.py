@@ -1,4 +1,4 @@
-"""Expressions over pairs that nobody stores, sums along short axes, and writes over what they read.
+"""Fused pair expressions, sums along short axes, and overlapping writes.
 
 All with NumPy's bits, and twice: what was computed as a part of something else is needed again.
 """

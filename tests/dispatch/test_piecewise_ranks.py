@@ -1,4 +1,4 @@
-"""What is new on several ranks: functions run on the pieces, and what all ranks have alike."""
+"""Functions that run on local pieces, and values that all ranks share."""
 
 import dappled as np
 import numpy
@@ -26,7 +26,7 @@ PIECEWISE = {
 }
 
 
-def test_element_wise_functions_are_run_on_pieces():
+def test_element_wise_functions_run_on_local_pieces():
     for name, program in PIECEWISE.items():
         np.config.fallback = "error"
         ours, theirs = program(np, array()), program(numpy, VALUES.copy())
@@ -37,7 +37,7 @@ def test_element_wise_functions_are_run_on_pieces():
             numpy.testing.assert_array_equal(one.tolist(), other.tolist(), name)
 
 
-def test_an_error_on_one_piece_is_raised_everywhere():
+def test_errors_on_one_piece_are_raised_on_all_ranks():
     def refuse(value):
         if value == 2:
             raise KeyError("two")
@@ -51,13 +51,13 @@ def test_an_error_on_one_piece_is_raised_everywhere():
     assert everywhere(repr(error)) == ["KeyError('two')"] * np.comm.size
 
 
-def test_a_function_that_looks_at_an_array_in_pieces_is_called_for_all_elements():
+def test_vectorize_of_a_function_that_reads_a_distributed_array():
     table = array()
     found = np.vectorize(lambda row: table[int(row) % 3].sum())(array()[0])
     assert found.tolist() == [VALUES[int(row) % 3].sum() for row in VALUES[0]]
 
 
-def test_numbers_without_a_seed_are_the_same_everywhere():
+def test_unseeded_generators_agree_on_all_ranks():
     drawn = [
         np.random.rand(3),
         np.random.default_rng().normal(size=3),
@@ -72,7 +72,7 @@ def test_numbers_without_a_seed_are_the_same_everywhere():
     assert values[-1] == numpy.random.default_rng(5).random(2).tolist()
 
 
-def test_what_a_mask_chose_stays_as_it_was():
+def test_mask_selections_are_copies():
     """Also where it was not computed when what it was chosen from is written."""
     writes = {
         "all": lambda v: v.__setitem__(..., 9),
@@ -95,7 +95,7 @@ def test_what_a_mask_chose_stays_as_it_was():
                 assert wanted.tolist() == found.tolist(), (name, size)
 
 
-def test_halves_are_in_order():
+def test_float16_is_sorted():
     """NumPy's own are not, on some CPUs: it is no oracle here. On one rank they are its own."""
     values = numpy.random.default_rng(5).integers(-5, 6, 100_000).astype("e")
     found = numpy.asarray(np.sort(np.array(values)))
@@ -103,14 +103,14 @@ def test_halves_are_in_order():
     assert found.astype(int).sum() == values.astype(int).sum()
 
 
-def test_what_functions_make_is_ours():
+def test_functions_return_dappled_arrays():
     made = [np.nanmedian(array(), keepdims=True), *np.diag_indices_from(array()[:, :3])]
     theirs = [numpy.nanmedian(VALUES, keepdims=True), *numpy.diag_indices_from(VALUES[:, :3])]
     for one, other in zip(made, theirs, strict=True):
         assert isinstance(one, np.ndarray) and one.tolist() == other.tolist(), one
 
 
-def test_functions_that_write_ask_for_what_numpy_asks_for():
+def test_dot_rejects_unsuitable_out():
     a = np.array(numpy.arange(9.0).reshape(3, 3))
     out = np.zeros((3, 3))
     assert np.dot(a, a, out=out) is out and out.tolist() == (a @ a).tolist()

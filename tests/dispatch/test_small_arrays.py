@@ -1,4 +1,4 @@
-"""Functions that NumPy's own does on small arrays: what is given stays, what comes is new."""
+"""Functions that NumPy computes on small arrays: arguments stay, results are new."""
 
 import dappled
 import numpy
@@ -136,7 +136,7 @@ def test_small_arrays_do_as_numpys(name):
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_what_comes_is_new_and_can_be_written(name):
+def test_results_are_new_and_writeable(name):
     given = operands(dappled)
     try:
         made = CALLS[name](dappled, *given)
@@ -177,7 +177,7 @@ def test_functions_write_as_numpys(name):
     assert difference(FUNCTIONS[name], operands) is None
 
 
-def test_copies_keep_what_they_were():
+def test_copies_are_independent():
     a, b = operands(dappled)
     copied = a.copy()
     a.sort()

@@ -1,4 +1,4 @@
-"""Results of small operations: elements, and no array until somebody needs one."""
+"""Results of small operations: scalars, and arrays that are built on demand."""
 
 import pickle
 import weakref

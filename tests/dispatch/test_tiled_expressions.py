@@ -119,7 +119,7 @@ def _seen(sides, dtype, layout):
 @pytest.mark.filterwarnings("ignore:Casting complex values to real")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("sides", SIDES, ids=str)
-def test_operands_that_do_not_lie_in_order(sides, layout):
+def test_operands_in_any_layout(sides, layout):
     for dtype, kind in zip(["f8", "f4", "i4", "u1", "c16", "i2"], "idfdDd", strict=True):
         theirs, ours = _seen(sides, dtype, layout)
         with numpy.errstate(all="ignore"):
@@ -128,7 +128,7 @@ def test_operands_that_do_not_lie_in_order(sides, layout):
 
 @pytest.mark.parametrize("layouts", list(itertools.product(LAYOUTS, repeat=2)), ids=" and ".join)
 @pytest.mark.parametrize("sides", SIDES[::2], ids=str)
-def test_two_operands_that_lie_differently(sides, layouts):
+def test_two_operands_in_different_layouts(sides, layouts):
     for dtype in ("f8", "u1", "c8"):
         (a, ours), (b, other) = (_seen(sides, dtype, layout) for layout in layouts)
         with numpy.errstate(all="ignore"):
@@ -171,7 +171,7 @@ EDGES = [8191, 8192, 8193, 10_000, 16_384, 16_385, 40_000]
 
 @pytest.mark.parametrize("size", EDGES)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1", "?"])
-def test_chains_on_both_sides_of_what_is_computed_at_once(size, dtype):
+def test_chains_around_the_eager_threshold(size, dtype):
     theirs = [_values((size,), dtype)[:size] for _ in range(2)]
     ours = [dappled.array(array) for array in theirs]
 
@@ -192,7 +192,7 @@ def test_chains_on_both_sides_of_what_is_computed_at_once(size, dtype):
         assert one.dtype == other.dtype and one.tobytes() == numpy.asarray(other).tobytes()
 
 
-def test_what_waits_at_these_sizes_warns_of_its_line():
+def test_deferred_warnings_name_the_line():
     a = dappled.zeros(9000)
     with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide") as caught:
         b = 1 / a
@@ -209,7 +209,7 @@ CONDITIONS = ["i8", "f8", "i1", "c16", "?"]
 
 @pytest.mark.parametrize("size", [5, 20_000])
 @pytest.mark.parametrize("dtype", CONDITIONS)
-def test_what_chooses_has_no_part_in_the_dtype(size, dtype):
+def test_where_condition_does_not_affect_dtype(size, dtype):
     def chosen(np):
         condition = np.asarray(numpy.arange(size) % 3).astype(dtype)
         ones = np.ones(size, "f4")
@@ -228,7 +228,7 @@ def test_what_chooses_has_no_part_in_the_dtype(size, dtype):
 
 @pytest.mark.parametrize("size", [5, 9000, 40_000])
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8"])
-def test_quotients_by_one_number(size, dtype):
+def test_division_by_a_scalar(size, dtype):
     generator, info = numpy.random.default_rng(size), numpy.iinfo(dtype)
     theirs = generator.integers(info.min, info.max, size, dtype, endpoint=True)
     theirs[:3] = info.min, info.max, 0
@@ -252,7 +252,7 @@ def test_lengths_of_complex_numbers(dtype):
 
 
 @pytest.mark.parametrize("size", [9, 10_000, 40_000])
-def test_what_has_no_whole_number_is_told(size):
+def test_invalid_casts_to_integers_warn(size):
     for kind, value in itertools.product(["i8", "i4", "i2", "u8"], [1e30, numpy.nan, -3e9]):
         theirs = numpy.linspace(-5.5, 5, size)
         theirs[size // 2] = value
@@ -274,7 +274,7 @@ FLOATING = ["arctan2", "hypot", "copysign", "nextafter", "heaviside", "logaddexp
 
 
 @pytest.mark.parametrize("name", FLOATING)
-def test_whole_numbers_of_two_kinds_meet_in_the_first_loop_for_both(name):
+def test_mixed_integers_use_the_first_common_loop(name):
     for one, other in itertools.product("?bBhHiIlLe", repeat=2):
         for size in (3, 20_000):
             made = [
@@ -284,7 +284,7 @@ def test_whole_numbers_of_two_kinds_meet_in_the_first_loop_for_both(name):
             assert made[0].dtype == made[1].dtype, (one, other, size)
 
 
-def test_nothing_may_lie_anywhere():
+def test_empty_arrays_have_any_layout():
     nothing = numpy.zeros(9, "u1")[1:].view("f8")[:0]
     ours = dappled.asarray(nothing)
     assert (ours + 1).tolist() == [] and (ours * ours).sum() == 0

@@ -1,4 +1,4 @@
-"""What is new on several ranks: what one rank signals, all raise or record, or one warns of."""
+"""Floating-point errors of one rank: all raise or record them, or one warns."""
 
 import contextlib
 import io
@@ -18,7 +18,7 @@ def line():
     return sys._getframe(1).f_lineno
 
 
-def test_numpys_warnings_name_the_line_of_the_program():
+def test_warnings_name_the_line_of_the_program():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         np.nanmedian(np.asarray([numpy.nan] * 3)), np.ldexp(array() * 1e300, 900)
@@ -50,7 +50,7 @@ def raised(program):
         return str(error)
 
 
-def test_what_one_rank_signals_all_raise():
+def test_all_ranks_raise_floating_point_errors_of_one():
     with numpy.errstate(all="ignore"):
         programs = list(signalling())
     for program, message in programs:
@@ -62,7 +62,7 @@ def test_what_one_rank_signals_all_raise():
         assert len(set(found)) == 1 and str(found[0]).startswith(str(message)), found
 
 
-def test_a_sum_in_pieces_warns():
+def test_distributed_sum_warns_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         np.array(numpy.full(2 * np.comm.size, 1e308)).sum()
@@ -71,7 +71,7 @@ def test_a_sum_in_pieces_warns():
     assert said == [("overflow encountered in reduce", here)]
 
 
-def test_what_was_asked_for_before_is_not_recorded():
+def test_earlier_deferred_warnings_are_not_recorded():
     """One rank alone would know of it: it is shown there."""
     late = 1 / np.array(numpy.arange(100_000.0))  # so many wait
     shown = io.StringIO()

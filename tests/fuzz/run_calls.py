@@ -1,4 +1,4 @@
-"""Runs on every rank: calls drawn at random, and what was different.
+"""Command: runs random calls on all ranks and prints differences.
 
     mpiexec -n 3 python -m tests.fuzz.run_calls FIRST LAST [WORD]
 

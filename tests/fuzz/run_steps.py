@@ -1,4 +1,4 @@
-"""Runs on every rank: drawn programs, and what was different.
+"""Command: runs random programs of steps on all ranks and prints differences.
 
 mpiexec -n 3 python -m tests.fuzz.run_steps FIRST LAST [FAMILY]
 """

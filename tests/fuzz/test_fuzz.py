@@ -1,4 +1,4 @@
-"""A fixed number of random programs; `make fuzz` runs new ones for as long as it is told to."""
+"""A fixed number of random programs; `make fuzz` runs new ones."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Random calls: Dappled does with random arguments what NumPy does.
+"""Random calls: Dappled agrees with NumPy for random arguments.
 
 DAPPLED_TEST_CALLS=20 runs 20 times as many.
 """
@@ -29,7 +29,7 @@ def test_calls(part):
     assert not any(found), "\n".join(filter(None, found))
 
 
-def test_every_name_is_drawn():
+def test_every_name_has_a_template():
     """Of what is computed where the elements lie."""
     drawn = {word for template in table.TEMPLATES for word in re.findall(r"\w+", template)}
     drawn |= {*ELSEWHERE.split()}

@@ -1,4 +1,4 @@
-"""Programs that the generator found, shrunk: each gave a wrong result once."""
+"""Shrunk programs that the generator found; each gave a wrong result once."""
 
 import dappled
 import numpy

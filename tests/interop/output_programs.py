@@ -1,4 +1,4 @@
-"""Programs in which a library writes into an array that it was given."""
+"""Programs in which a library writes into an array argument."""
 
 import numpy
 from scipy import ndimage, special

@@ -1,4 +1,4 @@
-"""Programs in which objects have their say in NumPy's functions, or SciPy in what it is given."""
+"""Programs with `__array_function__` and `__array_ufunc__` overrides, and with SciPy."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Classes that a program derives from the array, and objects to which arrays leave an operation."""
+"""Programs with subclasses of the array, and objects that take over an operation."""
 
 import copy
 import functools

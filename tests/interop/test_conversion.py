@@ -1,4 +1,4 @@
-"""How arrays come in and go out: NumPy's functions, pickles, copies, DLPack, files, objects."""
+"""Conversion of arrays: NumPy functions, pickles, copies, DLPack, files, objects."""
 
 import copy
 import ctypes

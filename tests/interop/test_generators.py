@@ -1,4 +1,4 @@
-"""Our generators in other libraries, and NumPy's generators on our arrays."""
+"""Dappled's generators in other libraries, and NumPy's generators on Dappled arrays."""
 
 import copy
 import pickle

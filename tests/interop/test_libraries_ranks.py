@@ -1,4 +1,4 @@
-"""Other libraries beside distributed arrays: arguments stay, outputs are written."""
+"""Other libraries with distributed arrays: arguments are unchanged, outputs are written."""
 
 import functools
 import itertools

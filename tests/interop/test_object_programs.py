@@ -27,6 +27,6 @@ def test_a_file_in_memory_is_an_array_like_others(tmp_path):
     assert type(dappled.ones(4) + shown) is dappled.ndarray
 
 
-def test_no_axes_no_way_back():
+def test_reversed_of_a_0d_array_raises():
     with pytest.raises(TypeError, match="unsized"):
         reversed(dappled.asarray(3))

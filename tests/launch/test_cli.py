@@ -95,7 +95,7 @@ def test_wrong_arguments(capsys, arguments, message):
         "--shape 5 --dist u --grid 2 --indices=-3,0//7",
     ],
 )
-def test_what_the_protocol_refuses(capsys, arguments):
+def test_protocol_errors(capsys, arguments):
     message = failure(capsys, "show", *arguments.split())
     assert message.startswith("dappled show: ")
     assert message.count("\n") == 1

@@ -1,4 +1,4 @@
-"""`dappled doctor`: what it finds, and what it advises."""
+"""`dappled doctor`: its findings and its advice."""
 
 import sys
 from pathlib import Path

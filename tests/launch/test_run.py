@@ -1,4 +1,4 @@
-"""`dappled run`: what is shown, what is passed on, and that every job ends."""
+"""`dappled run`: output, environment, exit status, and the end of every job."""
 
 import os
 import signal
@@ -118,7 +118,7 @@ print(hash("the same"), os.environ["DAPPLED_THREADS"], os.environ["OMP_NUM_THREA
 )
 
 
-def test_what_rank_0_prints_is_shown_once():
+def test_output_of_rank_0_is_shown_once():
     done = dappled("run", "-n", 3, "--threads", 5, "-c", SHOWN, "a", "-n", "--b", input="given")
     first, second = done.stdout.splitlines()
     assert (first, done.stderr) == ("out 0 3 a -n --b given", "err 0")
@@ -129,7 +129,7 @@ WARNED = "import dappled as np\na = np.ones(300)\na[{}] = -1\nprint(np.log(a).ma
 
 
 @pytest.mark.parametrize("place", ["5", "250", "::100"])
-def test_what_any_rank_is_warned_of_is_shown_once(place):
+def test_warnings_of_any_rank_are_shown_once(place):
     done = dappled("run", "-n", 3, "-c", WARNED.format(place), DAPPLED_WHOLE_BELOW="0")
     assert (done.returncode, done.stdout) == (0, "nan\n")
     assert done.stderr.count("RuntimeWarning: invalid value encountered in log") == 1, done.stderr
@@ -189,7 +189,7 @@ def test_without_mpi_there_is_advice():
     assert done.returncode == 2 and "pip install dappled[mpi]" in done.stderr
 
 
-def test_what_cannot_be_started_is_named(tmp_path):
+def test_failed_launches_name_the_command(tmp_path):
     (tmp_path / "mpiexec").write_bytes(b"no program")
     (tmp_path / "mpiexec").chmod(0o755)
     done = dappled("run", "-n", 2, "-c", "", DAPPLED_MPIEXEC=str(tmp_path / "mpiexec"))
@@ -261,7 +261,7 @@ def test_which_mpiexec(tmp_path):
         assert (found and found.program) == (expected and str(tmp_path / expected))
 
 
-def test_what_the_user_set_for_open_mpi_stays():
+def test_user_settings_for_open_mpi_are_kept():
     name = "PRTE_MCA_hwloc_default_binding_policy"
     assert mpiexec.environment({name: "core"})[name] == "core"
     assert mpiexec.environment({})[name] == "none"
@@ -307,7 +307,7 @@ SAID = [
 
 
 @pytest.mark.parametrize(("said", "known", "rest"), SAID)
-def test_what_rank_0_said_is_not_said_again(said, known, rest):
+def test_output_of_rank_0_is_not_repeated(said, known, rest):
     assert beyond(said.encode(), 2, known.encode()) == rest
 
 

@@ -1,4 +1,4 @@
-"""numpy.linalg on one process: NumPy's LAPACK, so NumPy's bits, whatever threads share the work.
+"""numpy.linalg on one process: NumPy's LAPACK, so NumPy's bits, on any number of threads.
 
 Arrays in pieces are in pieces_stay.py.
 """

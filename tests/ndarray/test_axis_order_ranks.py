@@ -1,4 +1,4 @@
-"""What is new on several ranks: orders of axes, of what is drawn, of bins; and views of whole."""
+"""Memory order of `array`, `einsum` and ufuncs on several ranks."""
 
 import itertools
 
@@ -13,7 +13,7 @@ from tests.support.rank_arrays import ITEMS, VALUES
 pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
 
-def test_the_order_of_axes_in_memory_is_kept():
+def test_memory_order_is_kept():
     cube = numpy.arange(24.0).reshape(2, 3, 4).transpose(1, 2, 0)
     for values in (
         VALUES.copy("F"),
@@ -30,7 +30,7 @@ def test_the_order_of_axes_in_memory_is_kept():
         assert np.array(values).ravel("K").tolist() == values.copy("K").ravel("K").tolist()
 
 
-def test_what_einsum_shows_can_be_written():
+def test_einsum_views_are_writeable():
     for make in (np.array, whole):
         a = make(numpy.ones((4, 4)))
         np.einsum("ii->i", a)[:] = 5
@@ -54,7 +54,7 @@ def _in_orders(subscripts):
         yield [values.copy(order) for values, order in zip(given, orders, strict=True)]
 
 
-def test_what_einsum_makes_lies_in_memory_as_numpys():
+def test_einsum_memory_order():
     options = {}, {"order": "C"}, {"order": "F"}, {"optimize": True}
     every = [(one, given) for one in SUMS for given in _in_orders(one)]
     for (subscripts, given), named in itertools.product(every, options):
@@ -67,7 +67,7 @@ def test_what_einsum_makes_lies_in_memory_as_numpys():
                 assert found.tolist() == expected.tolist()
 
 
-def test_nothing_is_drawn_to_order_nothing():
+def test_shuffling_empty_arrays_draws_nothing():
     for make in ("default_rng", "RandomState"):
         for shape in [(3, 0, 2), (0, 3), (0,)]:
             ours, theirs = (getattr(xp.random, make)(3) for xp in (np, numpy))
@@ -77,18 +77,18 @@ def test_nothing_is_drawn_to_order_nothing():
             assert ours.normal() == theirs.normal()
 
 
-def test_bins_that_are_no_numbers():
+def test_digitize_with_nan_bins():
     for bins in ([1, numpy.nan, 3], [numpy.nan, 2, 1], [1, 2, numpy.nan]):
         found = np.digitize(np.array([0.0, 1, 2, 5]), np.array(bins))
         assert found.tolist() == numpy.digitize([0.0, 1, 2, 5], bins).tolist()
 
 
-def test_bits_of_complex_numbers_wherever_they_are_written():
+def test_complex_bits_on_ranks():
     for shape in [(900,), (6, 8), (3, 3000)]:
         written(shape, "complex64")
 
 
-def test_ufuncs_keep_or_take_an_order_in_pieces():
+def test_ufunc_order_of_distributed_arrays():
     values, mask = numpy.arange(24.0).reshape(2, 3, 4), numpy.arange(24).reshape(2, 3, 4) % 3 > 0
     programs = [
         *[lambda np, a, m, order=order: np.add(a, a, order=order) for order in "CFAK"],

@@ -82,7 +82,7 @@ numbers = st.lists(st.integers(-9, 9), min_size=1, max_size=40)
 
 
 @given(numbers, numbers, st.sampled_from(SIZES), st.integers(1, 3))
-def test_rows_by_number(values, at, kind, width):
+def test_rows_by_index_array(values, at, kind, width):
     source = numpy.repeat(numpy.array(values), width).astype(kind)
     rows, at = source.reshape(-1, width), numpy.array(at)
     out = numpy.zeros((len(at), width), kind)
@@ -107,7 +107,7 @@ def test_the_last_one_stays(values, at, one, kind):
 
 
 @given(st.integers(0, 100_000), st.floats(0, 1), st.sampled_from(SIZES), st.integers(0, 9))
-def test_chosen(size, share, kind, seed):
+def test_mask_selection(size, share, kind, seed):
     random = numpy.random.default_rng(seed)
     mask, values = random.random(size) < share, random.integers(0, 250, size).astype(kind)
     places = numpy.empty(_core.count_chosen(mask), "i8")
@@ -127,7 +127,7 @@ FOLDS = ["sum", "mean", "prod", "min", "max", "any", "all", "std"]
 
 
 @pytest.mark.parametrize("kind", ["f8", "f4", "f2", "c16", "i2", "u8", "?"])
-def test_reductions_of_what_a_mask_chooses(kind):
+def test_reductions_of_masked_elements(kind):
     random = numpy.random.default_rng(3)
     values = random.normal(1, 0.1, (500, 401)).astype(kind)
     for name, bound in itertools.product(FOLDS, [-1, 0.9, 1.02, 9]):
@@ -136,7 +136,7 @@ def test_reductions_of_what_a_mask_chooses(kind):
         assert not difference(chosen, make), (name, bound)
 
 
-def test_what_is_chosen_is_read_as_it_was():
+def test_selections_keep_the_values_at_request():
     values = numpy.random.default_rng(5).normal(size=LARGE * 2)
     a = dappled.array(values)
     one, two, three = (a[a > bound] for bound in (0, 0.5, -1))
@@ -158,7 +158,7 @@ def test_a_large_result_is_a_copy_and_ours():
     assert a[5] == 5
 
 
-def test_places_are_columns_of_one_table():
+def test_nonzero_returns_columns_of_one_array():
     a = dappled.arange(LARGE * 4).reshape(2, -1) % 3
     rows, columns = a.nonzero()
     before = columns.sum()

@@ -1,4 +1,4 @@
-"""Long loops leave nothing behind, and reuse memory; what `memory_stats` says of it."""
+"""Long loops free and reuse memory, as `memory_stats` shows."""
 
 import gc
 import re
@@ -100,7 +100,7 @@ def bisected(np, size, looks):
 
 
 @pytest.mark.parametrize("looks", [False, True])
-def test_what_is_needed_in_several_places_is_looked_at_once(looks):
+def test_shared_operands_are_read_once(looks):
     expected = bisected(numpy, 20_000, looks)
     numpy.testing.assert_array_equal(numpy.asarray(bisected(dappled, 20_000, looks)), expected)
 
@@ -153,7 +153,7 @@ def test_arrays_that_the_papers_laplace_makes():
     assert after["live"] - before["live"] <= 2 * 400 * 400 * 8
 
 
-def test_what_is_counted():
+def test_memory_stats_counters():
     shape, bytes_ = (1000, 500), 1000 * 500 * 8
     before = dappled.memory_stats()
     a = dappled.ones(shape) * 3.0

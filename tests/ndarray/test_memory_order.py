@@ -1,4 +1,4 @@
-"""How results lie in memory: `strides` and `flags` are NumPy's, for arguments of every layout."""
+"""Memory order of results: `strides` and `flags` are NumPy's for operands of every layout."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Results of expressions lie in memory as NumPy's do: 'A' and 'K' orders give the same elements."""
+"""Memory order of expressions: 'A' and 'K' orders give NumPy's elements."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What is new on several ranks: results whose axes lie in memory in the order of their operands."""
+"""Results keep the memory order of their operands on several ranks."""
 
 import dappled as np
 import numpy
@@ -199,5 +199,5 @@ def differences():
                 yield f"{name} of {kind}: {ours} is not {theirs}"
 
 
-def test_results_lie_as_their_operands_do():
+def test_results_keep_the_memory_order_of_operands():
     assert [*differences()] == []

@@ -1,4 +1,4 @@
-"""Memory that a program still holds, measured in a process of its own."""
+"""Memory that a program still holds, measured in a separate process."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is new on several ranks: dates, texts, structures and the like in pieces."""
+"""Dates, strings, structures and other dtypes without a kernel, distributed."""
 
 import pickle
 
@@ -44,7 +44,7 @@ OF_SOME = {
 }
 
 
-def test_items_are_in_pieces_and_computed_there():
+def test_opaque_dtypes_are_distributed():
     cases = [((name, what), call) for name in ITEMS for what, call in OF_ITEMS.items()]
     for (name, what), program in [*cases, *OF_SOME.items()]:
         np.config.fallback = "error"
@@ -57,7 +57,7 @@ def test_items_are_in_pieces_and_computed_there():
             assert np.comm.size == 1 or not one._whole, (name, what)
 
 
-def test_items_lie_as_numbers_do():
+def test_opaque_dtypes_have_the_default_distribution():
     for name, values in ITEMS.items():
         a, numbers = np.array(values), np.array(VALUES)
         if np.comm.size > 1:
@@ -74,7 +74,7 @@ def test_items_lie_as_numbers_do():
         assert repr(a) == repr(values) and pickle.loads(pickle.dumps(a)).tolist() == values.tolist()
 
 
-def test_a_structure_alone_is_a_copy_that_cannot_be_written():
+def test_structured_scalars_are_read_only():
     a = np.array(ITEMS["structures"])
     if np.comm.size > 1:
         try:
@@ -85,7 +85,7 @@ def test_a_structure_alone_is_a_copy_that_cannot_be_written():
     assert a[0, 0] == ITEMS["structures"][0, 0]
 
 
-def test_objects_are_whole_on_every_rank():
+def test_object_arrays_are_replicated():
     a = np.array(VALUES.astype(object))
     assert a._whole and (a + 1).tolist() == (VALUES + 1).tolist()
     a[1] = "text"
@@ -100,7 +100,7 @@ def unlike(values, kind):
     return made
 
 
-def test_bytes_without_meaning_are_not_compared():
+def test_padding_bytes_are_not_compared():
     numpy.full(5, np.comm.rank)  # whose memory NumPy hands out again
     assert np.empty(5, int, device="cpu").tolist() == [0] * 5
     assert np.fft.fftfreq(5, device="cpu").tolist() == numpy.fft.fftfreq(5).tolist()
@@ -112,14 +112,14 @@ def test_bytes_without_meaning_are_not_compared():
     assert a.tolist() == expected.tolist()
 
 
-def test_what_is_real_has_zeros_for_an_imaginary_part():
+def test_imag_of_real_arrays_is_zero():
     for name in ("long", "swapped"):
         numpy.full((3, 4), 7, ITEMS[name].dtype)  # whose memory NumPy hands out again
         found = np.array(ITEMS[name]).imag
         assert found.tolist() == [[0] * 4] * 3 and not found.flags.writeable
 
 
-def test_arrays_with_bytes_without_meaning_are_made_alike():
+def test_padding_bytes_do_not_diverge():
     for shape in [(), (1,), (1, 1, 1), (2, 2)]:
         a = np.array(unlike(numpy.ones(shape), "g"))
         b = np.median(np.array(unlike(numpy.ones((2, *shape)), "g")), keepdims=True)

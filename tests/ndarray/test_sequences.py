@@ -1,4 +1,4 @@
-"""Arrays as Python and its library take them: elements one by one, in loops, as sequences."""
+"""Arrays as Python sequences: elements, loops, and the standard library."""
 
 import bisect
 import operator
@@ -104,12 +104,12 @@ def seen(np, program):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_arrays_are_what_python_takes_them_for(name):
+def test_arrays_as_python_sequences(name):
     assert seen(numpy, PROGRAMS[name]) == seen(dappled, PROGRAMS[name])
 
 
 @pytest.mark.parametrize(("key", "error"), [(7, IndexError), ("x", IndexError), (-4, IndexError)])
-def test_what_is_not_there(key, error):
+def test_missing_items(key, error):
     for array in (dappled.arange(3), dappled.array(["a", "b", "c"])):
         with pytest.raises(error):
             array[key]

@@ -1,4 +1,4 @@
-"""For every collective rule, exports that are right alone and do not fit together."""
+"""For every collective rule, exports that are valid alone and inconsistent together."""
 
 from typing import Any
 

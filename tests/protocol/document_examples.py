@@ -1,4 +1,4 @@
-"""The examples of the protocol's own documents, transcribed in `data/`, errata applied."""
+"""Examples of the protocol's documents, transcribed in `data/`, errata applied."""
 
 import json
 from dataclasses import dataclass

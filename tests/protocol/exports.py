@@ -1,4 +1,4 @@
-"""What several tests need to build an export or to compare a description."""
+"""Helpers that build exports and compare descriptions."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sets of exports that are each right alone, or nearly, but do not fit together."""
+"""Random sets of exports that are valid alone, or nearly, and inconsistent together."""
 
 from collections.abc import Callable
 from typing import Any

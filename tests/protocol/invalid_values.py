@@ -1,4 +1,4 @@
-"""Values that an export should not hold: of wrong type, out of range, huge, or hostile."""
+"""Invalid values for exports: wrong types, out of range, huge or hostile."""
 
 import array
 import collections

@@ -1,4 +1,4 @@
-"""Doing what `sends` and `receives` say: boxes as cells, messages in matching order."""
+"""Executes the messages that `sends` and `receives` describe, cell by cell."""
 
 from collections.abc import Callable
 from itertools import product

@@ -1,4 +1,4 @@
-"""Malformed exports: right ones with a few changes, each named by three numbers."""
+"""Malformed exports: valid ones with a few changes, each identified by three numbers."""
 
 from collections.abc import Callable
 from random import Random

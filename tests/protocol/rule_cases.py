@@ -1,4 +1,4 @@
-"""For every rule, descriptions that break it first, with what the error must say."""
+"""For every rule, descriptions that violate it first, and the expected error text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

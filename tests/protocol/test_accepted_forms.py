@@ -1,4 +1,4 @@
-"""What is read though it is not written so: every form that is unambiguous."""
+"""Unambiguous forms that are read although Dappled never writes them."""
 
 import array
 import collections

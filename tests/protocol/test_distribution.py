@@ -1,4 +1,4 @@
-"""Distributions against the oracle: who owns what, and where it lies."""
+"""Distributions against the oracle: owners and local indices."""
 
 import copy
 import pickle
@@ -27,7 +27,7 @@ def whole(spec: Spec) -> bool:
 
 @each
 @given(specs())
-def test_it_says_what_it_was_made_of(spec):
+def test_repr_shows_the_constructor(spec):
     distribution = made(spec)
     assert distribution.shape == spec.shape and type(distribution.shape) is tuple
     assert distribution.dist == spec.dist and type(distribution.dist) is str
@@ -82,7 +82,7 @@ def test_global_index_of_every_cell(spec):
 
 @each
 @given(specs())
-def test_what_does_not_exist_is_an_index_error(spec):
+def test_missing_elements_raise_index_error(spec):
     distribution, layout = made(spec), spec.layout()
     for rank in range(spec.nprocs):
         shape = layout.local_shape(rank)
@@ -172,7 +172,7 @@ def test_copies_are_equal(spec):
 
 @each
 @given(specs(), specs())
-def test_equality_is_what_the_dictionaries_say(one, other):
+def test_equality_compares_dictionaries(one, other):
     if whole(one) or whole(other):
         return
     same = (one.shape, one.grid_shape, one.nprocs) == (other.shape, other.grid_shape, other.nprocs)

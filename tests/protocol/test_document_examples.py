@@ -1,4 +1,4 @@
-"""Every example of the protocol's documents: accepted, and mapped as it says."""
+"""Every example of the protocol's documents is accepted and mapped as documented."""
 
 from itertools import product
 
@@ -58,7 +58,7 @@ def test_every_element_is_owned_as_stated(example):
 
 
 @each
-def test_pieces_are_the_full_array_at_their_maps(example):
+def test_pieces_hold_the_mapped_elements(example):
     distribution = validate_all(example.exports)
     for rank, offered in enumerate(example.exports):
         buffer = offered["buffer"]

@@ -1,4 +1,4 @@
-"""From one distribution to another: every element moved once, to the right place."""
+"""Redistribution: every element moves once, to the right place."""
 
 from math import prod
 
@@ -49,7 +49,7 @@ def anywhere(layout: Layout) -> bool:
 
 @each
 @given(st.data(), shapes(most_dims=3))
-def test_every_element_moves_once_to_its_place(data, shape):
+def test_every_element_moves_once(data, shape):
     one, one_layout = data.draw(distributions(shape))
     two, two_layout = data.draw(distributions(shape))
     ranks = max(one.nprocs, two.nprocs)

@@ -1,4 +1,4 @@
-"""One update of padding: every padding cell gets its value, corners and periodic included."""
+"""Halo exchange: every padding cell gets its value, corners and periodic axes included."""
 
 from itertools import product
 from math import prod

@@ -1,4 +1,4 @@
-"""Very large arrays and grids: a size of 2**62 is only a number."""
+"""Very large arrays and grids, with sizes up to 2**62."""
 
 from math import prod
 

@@ -1,4 +1,4 @@
-"""Bad arguments of constructors and functions: a ProtocolError, and nothing else."""
+"""Invalid arguments of constructors and functions raise ProtocolError."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Bad input: accepted where the oracle accepts it, else the rule and the dimension it names."""
+"""Malformed exports: accepted where the oracle accepts them, else the violated rule is named."""
 
 from collections import Counter
 from functools import partial

@@ -1,4 +1,4 @@
-"""The oracle on its own: it must agree with the documents and with itself."""
+"""The oracle agrees with the documents and with itself."""
 
 from math import prod
 
@@ -46,7 +46,7 @@ def _layout(exports, old=False):
 
 
 @given(specs(whole=False))
-def test_two_ways_to_a_layout_agree(spec):
+def test_two_constructions_of_a_layout_agree(spec):
     if spec.axes:
         assert _layout(spec.exports()) == spec.layout()
     if spec.axes and spec.old:

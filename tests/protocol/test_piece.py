@@ -1,4 +1,4 @@
-"""Handing a piece over: no copy in either direction, and the canonical form."""
+"""`Piece`: no copy in either direction, and the canonical form."""
 
 import gc
 import weakref
@@ -213,7 +213,7 @@ STRANGERS = [object(), None, 5, np.zeros(3), Refusing(), Odd(), Asking(), Offer(
 
 
 @pytest.mark.parametrize("stranger", STRANGERS, ids=lambda value: type(value).__name__)
-def test_who_offers_nothing_is_l01(stranger):
+def test_missing_export_violates_rule_l01(stranger):
     with pytest.raises(ProtocolError) as caught:
         from_distarray(stranger)
     assert caught.value.rule == "L01"

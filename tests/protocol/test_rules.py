@@ -1,4 +1,4 @@
-"""Rule by rule: which is named, where, and what the message says."""
+"""Each rule: which is named, for which dimension, and the message."""
 
 import re
 

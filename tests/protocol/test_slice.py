@@ -1,4 +1,4 @@
-"""The distribution of a view: NumPy's shape, every element where it was."""
+"""The distribution of a view: NumPy's shape, and no element moves."""
 
 from itertools import product
 from math import prod
@@ -108,7 +108,7 @@ def test_labels_must_be_exact(data, spec):
         Distribution(**spec.arguments()).slice(key)
 
 
-def test_whole_stays_whole():
+def test_replicated_stays_replicated():
     distribution = Distribution((4, 5), "nn", nprocs=3)
     seen = distribution.slice((slice(1, 3), 2, None))
     assert seen.is_whole and seen.shape == (2, 1)

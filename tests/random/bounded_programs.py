@@ -1,6 +1,4 @@
-"""Random numbers with bounds and weights in pieces, and permutations that are written: nothing is
-gathered.
-"""
+"""Random numbers with distributed bounds and weights, and permutations with `out=`."""
 
 import numpy
 

@@ -1,4 +1,4 @@
-"""The parallel generator: distributions, bounds, errors, and the same numbers however drawn."""
+"""The parallel generator: distributions, bounds, errors, and draws of any size."""
 
 import dappled as np
 import numpy
@@ -45,7 +45,7 @@ def test_mean_variance_and_dtype(name):
 
 
 @pytest.mark.parametrize("name", DRAWS)
-def test_the_same_numbers_however_they_are_drawn(name):
+def test_draws_do_not_depend_on_chunks(name):
     at_once = DRAWS[name](generator(), 1000)
     rng = generator()
     parts = [DRAWS[name](rng, size) for size in (1, 6, 0, 493, 500)]
@@ -103,7 +103,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("act", "error", "text"), WRONG)
-def test_what_is_wrong_is_said_as_numpy_says_it(act, error, text):
+def test_errors_have_numpys_text(act, error, text):
     with pytest.raises(error, match=text):
         act(generator())
     with pytest.raises(error):

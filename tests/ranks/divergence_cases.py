@@ -1,4 +1,4 @@
-"""Programs whose ranks do different things, and programs whose ranks may: one function each.
+"""Programs whose ranks differ, illegally or legally, one function each.
 
     mpiexec -n 2 python divergence_cases.py CASE
 

@@ -1,4 +1,4 @@
-"""Runs on four ranks: mpi4py and dappled in one program.
+"""Programs with mpi4py and Dappled on four ranks.
 
 mpiexec -n 4 python mpi4py_cases.py CASE
 """

@@ -1,4 +1,4 @@
-"""Runs on every rank: what one rank does that the others do not, each case in one function.
+"""Programs in which one rank fails or diverges, one function each.
 
     mpiexec -n 3 python no_hang_cases.py CASE
 

@@ -1,4 +1,4 @@
-"""What is run on several ranks with dtypes that only NumPy knows: items, moved as bytes."""
+"""Programs to run on several ranks with dtypes that have no kernel."""
 
 import itertools
 import operator

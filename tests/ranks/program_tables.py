@@ -1,4 +1,4 @@
-"""What is run on several ranks: programs by name, the arrays that they get, and where these lie."""
+"""Programs to run on several ranks, by name, with their operands and distributions."""
 
 import itertools
 import operator

@@ -1,4 +1,4 @@
-"""What is new on several ranks: the ranks, what they send, and what one may do alone."""
+"""`comm`, `sync`, `explain` and `local` on several ranks, and the messages they send."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def test_sync_computes_what_is_pending():
     assert "pending" not in np.explain(d) and d[0, 0] == (2 * VALUES[0, 0] + 1) ** 2
 
 
-def test_the_ranks():
+def test_comm():
     assert everywhere(np.comm.rank) == [*range(np.comm.size)]
     np.comm.barrier()
     np.sync()
@@ -40,7 +40,7 @@ def in_rows(shape):
     return np.zeros(shape).redistribute(distribution)
 
 
-def test_laplace_sends_a_row_to_each_neighbour():
+def test_laplace_sends_one_row_to_each_neighbour():
     times, columns = 5, 300
     u = in_rows((16 * np.comm.size, columns))
     u[0] = 1
@@ -53,7 +53,7 @@ def test_laplace_sends_a_row_to_each_neighbour():
     assert sent.bytes == times * neighbours * (columns - 2) * u.itemsize
 
 
-def test_explain_says_what_is_sent():
+def test_explain_shows_the_messages():
     u = in_rows((1000 * np.comm.size, 300))
     u[0] = 1  # zeros everywhere would not have to be sent
     v = u[:-2] * 2 + u[2:]
@@ -65,7 +65,7 @@ def test_explain_says_what_is_sent():
     assert np.comm.size == 1 or sum(everywhere(sent.messages)) > 0
 
 
-def test_one_rank_may_look_at_its_part():
+def test_local_repr_on_one_rank():
     a = array() * 2
     view, text = a[1:], ""
     if np.comm.rank == np.comm.size - 1:
@@ -80,7 +80,7 @@ def test_one_rank_may_look_at_its_part():
     assert repr(a) == repr(VALUES * 2)
 
 
-def test_alone_nothing_can_be_sent():
+def test_collectives_raise_inside_local():
     a, refused = array(), []
     calls = [
         lambda: np.median(a),

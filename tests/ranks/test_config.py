@@ -1,4 +1,4 @@
-"""Environment variables with values that they cannot have."""
+"""Environment variables with invalid values."""
 
 import os
 import subprocess

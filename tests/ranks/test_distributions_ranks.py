@@ -1,4 +1,4 @@
-"""What is new on several ranks: where arrays lie, and what is handed in and out."""
+"""Distributions of results, replicated arrays, and pieces of other libraries."""
 
 import dappled as np
 import numpy
@@ -10,7 +10,7 @@ from tests.support.rank_arrays import ITEMS, VALUES, array, everywhere
 pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
 
-def test_views_that_only_numpy_knows_stay_views():
+def test_reinterpreting_views_stay_views():
     a = array()
     a.view("u1")[0, :8] = numpy.array([7.0]).view("u1")
     np.lib.stride_tricks.as_strided(a, (2, 2), (64, 8))[1] = 9
@@ -22,7 +22,7 @@ def test_views_that_only_numpy_knows_stay_views():
     assert not windows.flags.writeable
 
 
-def test_places_are_columns_of_one_table():
+def test_nonzero_returns_columns_of_one_array():
     for places in (array().nonzero(), np.where(array() > 0), np.nonzero(array())):
         before = places[0].tolist()
         places[0].ravel()[...] = 9
@@ -30,7 +30,7 @@ def test_places_are_columns_of_one_table():
         assert not places[0]._flags.c_contiguous
 
 
-def test_what_is_added_in_places_is_cast_whatever_it_is():
+def test_ufunc_at_casts_values():
     for values in ([1.5, 2.5], 2.5, np.asarray([1.5, 2.5])):
         for key in ([0, 1], slice(2)):
             ours, theirs = np.asarray([1, 2, 3]), numpy.array([1, 2, 3])
@@ -41,31 +41,31 @@ def test_what_is_added_in_places_is_cast_whatever_it_is():
     assert error_of(lambda: wrong(np)) == error_of(lambda: wrong(numpy))
 
 
-def test_nothing_is_taken_from_no_rows():
+def test_take_and_compress_of_no_rows():
     mask = [False, True, True, True]
     assert np.compress(mask, np.zeros((0, 2)), axis=1).shape == (0, 3)
     assert np.take(np.zeros((0, 2)), [7], axis=1).shape == (0, 1)
 
 
-def test_elements_of_pieces_are_shown_as_the_program_says():
+def test_printoptions_of_distributed_arrays():
     with np.printoptions(formatter={"float": lambda value: f"<{value:.0f}>"}, threshold=5):
         assert str(np.ones(50)) == str(numpy.ones(50))
 
 
-def test_a_truth_is_no_axis_and_objects_are_no_numbers():
+def test_invalid_axes_raise():
     for axis in (True, [0], 1.0, (True,)):
         for fold in (lambda a, axis=axis: a.sum(axis), lambda a, axis=axis: a.argmax(axis)):
             assert error_of(lambda: fold(array())) == error_of(lambda: fold(VALUES))  # noqa: B023
     assert np.nansum(np.asarray([1.0, 2.0, 4.0]), dtype=object) == 7
 
 
-def test_a_library_may_write_what_it_is_given():
+def test_libraries_write_into_distributed_outputs():
     made = np.zeros((4, 4))
     ndimage.uniform_filter(numpy.ones((4, 4)), 3, output=made)
     assert made.tolist() == numpy.ones((4, 4)).tolist()
 
 
-def test_pieces_that_other_libraries_have_become_an_array():
+def test_from_distarray_shares_memory():
     shape = (2 * np.comm.size, 3)
     distribution = np.protocol.Distribution(shape, "cn", nprocs=np.comm.size)
     memory = numpy.full((2, 3), float(np.comm.rank))
@@ -84,7 +84,7 @@ def error_of(call):
     return None
 
 
-def test_a_distribution_that_does_not_fit_is_refused_alike():
+def test_invalid_distributions_raise_on_all_ranks():
     other = np.protocol.Distribution((3, 5), "bn", nprocs=np.comm.size)
     calls = [
         lambda: np.zeros((3, 4), dist="bx"),
@@ -102,7 +102,7 @@ def test_a_distribution_that_does_not_fit_is_refused_alike():
     assert [name for name, _ in errors].count("TypeError") == 2
 
 
-def test_results_lie_where_their_operands_lie():
+def test_results_keep_the_distribution_of_operands():
     a = np.asarray(VALUES, dist="cn")
     for result in (
         a + 1,
@@ -119,7 +119,7 @@ def test_results_lie_where_their_operands_lie():
     assert np.comm.size == 1 or parts.distribution == b.distribution.slice(slice(-1))
 
 
-def test_columns_lie_in_a_row_where_that_is_asked_for():
+def test_fortran_order_is_kept():
     for values in (VALUES, VALUES.tolist(), ITEMS["dates"]):
         for make in (lambda xp, v: xp.array(v, order="F"), lambda xp, v: xp.asfortranarray(v)):
             ours, theirs = make(np, values), make(numpy, values)
@@ -135,7 +135,7 @@ def whole(values=VALUES):
     return np.array(values).redistribute(everywhere)
 
 
-def test_what_is_whole_on_several_ranks_is_shown_to_be_read():
+def test_numpy_views_of_replicated_arrays_are_read_only():
     for values in (VALUES, ITEMS["dates"]):
         a = whole(values)
         shown = numpy.asarray(a)
@@ -147,7 +147,7 @@ def test_what_is_whole_on_several_ranks_is_shown_to_be_read():
         assert before[2].tolist() == values[2].tolist() and a[2, 1] == values[0, 0]
 
 
-def test_what_one_rank_shows_changes_nothing_for_the_others():
+def test_numpy_view_on_one_rank_does_not_affect_others():
     a, in_parts, kept = whole(), array(), []
     pending = a + in_parts
     for step in range(6):
@@ -168,7 +168,7 @@ def test_what_one_rank_shows_changes_nothing_for_the_others():
     assert pending.tolist() == expected.tolist() and a.tolist() == b.tolist()
 
 
-def test_a_piece_of_what_is_whole_puts_it_in_pieces():
+def test_local_distributes_a_replicated_array():
     for values in (VALUES, ITEMS["structures"]):
         a = whole(values)
         view = a[1:]
@@ -181,7 +181,7 @@ def test_a_piece_of_what_is_whole_puts_it_in_pieces():
         assert a[1].tolist() == values[2].tolist()
 
 
-def test_what_is_handed_out_comes_back():
+def test_from_distarray_of_our_array_shares_memory():
     a = array()
     b = np.from_distarray(a)
     b[1] = 7
@@ -189,7 +189,7 @@ def test_what_is_handed_out_comes_back():
     assert a[1].tolist() == [7] * 4 and (numpy.shares_memory(own, back) or not own.size)
 
 
-def test_masked_arrays_have_copies_that_they_may_write():
+def test_masked_arrays_own_copies():
     for make in (np.array, whole):
         for kind in (np.ma.masked_array, np.ma.MaskedArray, np.ma.array):
             a, hidden = make(numpy.arange(6.0)), make(numpy.arange(6) % 3 == 0)

@@ -1,4 +1,4 @@
-"""Ranks that diverge get an error, by default; what ranks may do alone is no divergence."""
+"""Diverging ranks get an error by default; legal differences do not."""
 
 import inspect
 import re
@@ -66,7 +66,7 @@ def test_divergence_is_found(case, ranks, tmp_path):
         assert known[int(number) - helper].strip() == line
 
 
-def test_what_ranks_may_do_alone_is_not_reported(tmp_path):
+def test_legal_differences_are_not_reported(tmp_path):
     for ranks in (2, 3):
         done = job(
             SCRIPT, "legal", ranks=ranks, DAPPLED_WHOLE_BELOW="131072",

@@ -1,4 +1,4 @@
-"""Ctrl-C ends long computations and waits soon, and arrays are as they were."""
+"""Ctrl-C ends long computations and waits, and leaves arrays unchanged."""
 
 import os
 import signal

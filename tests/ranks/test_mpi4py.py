@@ -1,4 +1,4 @@
-"""mpi4py in the same program: before us, after us, and its communicators for our ranks."""
+"""mpi4py in the same program: imported before or after, and its communicators."""
 
 import importlib.util
 import os
@@ -18,7 +18,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_mpi4py_and_we_in_one_program(case):
+def test_mpi4py_in_one_program(case):
     command = ["timeout", "-k", "5", "60", str(MPIEXEC), "-n", "4", sys.executable, str(SCRIPT)]
     env = {**os.environ, "DAPPLED_WHOLE_BELOW": "0", "DAPPLED_THREADS": "1"}
     done = subprocess.run([*command, case], capture_output=True, text=True, env=env)

@@ -86,7 +86,7 @@ def test_nothing_hangs_with_any_library(library, case, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("library", ["standard ABI", "Open MPI"])
-def test_the_library_is_the_one_that_was_meant(library):
+def test_the_intended_library_is_loaded(library):
     """What carries messages says what it is; which file that is, /proc says."""
     program = "import dappled; print(dappled.comm.name, open('/proc/self/maps').read())"
     done = on_ranks(library, "-c", program)

@@ -1,4 +1,4 @@
-"""Nothing hangs: whatever one rank does, all end soon, and the reason is said."""
+"""No hang: when one rank fails or diverges, all ranks end with the reason."""
 
 import inspect
 import os
@@ -69,7 +69,7 @@ FOUND_LATE = {"one_more_iteration": 1, "no_message_at_all": 0}
 
 
 @pytest.mark.parametrize("case", DIVERGENCES)
-def test_ranks_that_diverge_are_told_so(case, tmp_path):
+def test_diverging_ranks_raise(case, tmp_path):
     check = str(int(case == "another_array"))  # the others are found without it
     done = job(SCRIPT, case, DAPPLED_TEST_SAID=str(tmp_path), DAPPLED_CHECK=check)
     assert done.returncode != 0
@@ -89,7 +89,7 @@ def asked(text):
     return next((entry for entry in known if line.startswith(entry)), line)
 
 
-def test_what_is_no_reason_to_hang():
+def test_legal_differences_do_not_hang():
     from tests.ranks import no_hang_cases
 
     done = job(SCRIPT, "fine", DAPPLED_STALL="0.3")

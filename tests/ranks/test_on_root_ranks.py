@@ -1,4 +1,4 @@
-"""What one rank does for all, and files that all ranks must name alike."""
+"""`on_root`, and files that all ranks must name alike."""
 
 import os
 import tempfile
@@ -47,7 +47,7 @@ def test_the_first_ranks_error_is_raised_on_all():
 
 
 @pytest.mark.ranks(2, 3)
-def test_what_all_must_do_is_refused_there():
+def test_collectives_raise_on_root():
     a = dappled.ones(100_000)
     with pytest.raises(RuntimeError, match="local"):
         dappled.comm.first(lambda: numpy.asarray(a))

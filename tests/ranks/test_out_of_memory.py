@@ -1,4 +1,4 @@
-"""Memory that is refused is a MemoryError on every rank, and no array is changed by it."""
+"""A failed allocation raises MemoryError on every rank and changes no array."""
 
 import functools
 import json

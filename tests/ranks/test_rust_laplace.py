@@ -1,4 +1,4 @@
-"""The thin line under the array: laplace in Rust, alone and over MPI, has NumPy's bits."""
+"""The Rust example `laplace`, alone and over MPI, computes NumPy's bits."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Functions and methods x dtypes x shapes x views: what NumPy does, Dappled does."""
+"""Functions and methods by dtype, shape and view, against NumPy."""
 
 import itertools
 

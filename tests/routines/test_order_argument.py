@@ -1,4 +1,4 @@
-"""`order=None` is the default of each function, as for NumPy."""
+"""`order=None` is each function's default, as in NumPy."""
 
 import dappled
 import numpy

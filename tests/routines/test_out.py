@@ -1,4 +1,4 @@
-"""Reductions and scans into an array: folded in the dtype that NumPy chooses by both."""
+"""`out=` of reductions and scans: the accumulator has NumPy's dtype."""
 
 import itertools
 import warnings

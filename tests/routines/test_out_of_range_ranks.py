@@ -1,4 +1,4 @@
-"""Numbers that lie far outside: there NumPy goes on for years, or crashes, and can't be asked."""
+"""Indices and scalars far out of range, where NumPy is no usable reference."""
 
 import dappled as np
 import numpy
@@ -12,7 +12,7 @@ FAR = [2**62, -(2**62), 1, 5, -(2**63)]
 COMPARED = "equal not_equal less less_equal greater greater_equal"
 
 
-def test_places_far_outside_go_round():
+def test_wrap_mode_far_out_of_range():
     far, values = np.array(FAR), np.arange(3) * 2
     places = [number % 3 for number in FAR]
     wanted = [place * 2 for place in places]
@@ -25,7 +25,7 @@ def test_places_far_outside_go_round():
     assert values.tolist() == [7 if place in places else 2 * place for place in range(3)]
 
 
-def test_places_of_a_narrow_dtype_go_round_a_long_axis():
+def test_wrap_and_clip_of_narrow_index_dtypes():
     for mode in ("wrap", "clip"):
         for places in (numpy.array([5, -3], "b"), numpy.array([5, 2**64 - 1], "L")):
             ours, theirs = np.arange(300), numpy.arange(300)
@@ -35,7 +35,7 @@ def test_places_of_a_narrow_dtype_go_round_a_long_axis():
     assert [place for place in range(300) if ours[place] == 7] == [5, 7, 297]
 
 
-def test_a_comparison_under_a_mask_with_what_the_dtype_does_not_have():
+def test_masked_comparison_with_scalars_out_of_range():
     mask = numpy.array([1, 1, 0, 1], "?")
     for dtype in "bBhHiIlL":
         limits = numpy.iinfo(dtype)
@@ -48,25 +48,25 @@ def test_a_comparison_under_a_mask_with_what_the_dtype_does_not_have():
                 assert out.tolist() == wanted.tolist(), (dtype, number, name)
 
 
-def test_what_is_repeated_to_a_number_is_not_written():
+def test_broadcast_to_is_read_only():
     view = np.broadcast_to(array()[0, 0:1], 7)
     assert view.shape == (7,) and not view.flags.writeable
     assert np.broadcast_to(array(), [2, 3, 4]).shape == (2, 3, 4)
 
 
-def test_edges_between_numbers_of_python():
+def test_histogram_edges_of_float32():
     for bins in ("auto", 5, 7):
         ours = np.histogram(array("f4"), bins, (-1, 2))
         theirs = numpy.histogram(VALUES.astype("f4"), bins, (-1, 2))
         assert [one.tolist() for one in ours] == [one.tolist() for one in theirs], bins
 
 
-def test_a_range_of_nothing_from_what_the_dtype_does_not_have():
+def test_arange_of_unsigned_with_negative_ends():
     assert np.arange(-1, 0, -1, dtype="I").tolist() == []
     assert np.arange(2, -1, -1, dtype="I").tolist() == [2, 1, 0]
 
 
-def test_one_element_is_cast_as_ufuncs_cast():
+def test_ufunc_at_casts_one_element():
     ours, theirs = np.array([1, -128], "b"), numpy.array([1, -128], "b")
     np.copysign.at(ours, 1, numpy.float32(2)), numpy.copysign.at(theirs, 1, numpy.float32(2))
     assert ours.tolist() == theirs.tolist()

@@ -355,7 +355,7 @@ def test_svg_marks_what_a_periodic_axis_copies_from_the_other_end():
     assert [box.get("data-rank") for box in copies] == ["1", "1", "0", "0"]
 
 
-def test_svg_shows_who_has_not_a_0d_view():
+def test_svg_shows_ranks_without_a_0d_view():
     root = parsed(BLOCK_CYCLIC.slice((3, 5)))
     assert [box.get("data-rank") for box in boxes(root, "cell")] == ["3", "3"]
     assert len(boxes(root, "empty")) == 3

@@ -1,4 +1,4 @@
-"""`dappled` as a command, under a time limit."""
+"""Runs the command `dappled` with a time limit."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What is called: for each table, the programs by the name under which a failure is shown."""
+"""Tables of programs of one array, by name."""
 
 
 def is_padded(array):

@@ -1,4 +1,4 @@
-"""What the families of `features_on_ranks` share: values, arrays, and what all ranks have."""
+"""Small arrays of tests on ranks, and values gathered from all ranks."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The marker `ranks` itself: a failure on one rank is a failure, and does not stop other tests."""
+"""The marker `ranks`: a failure on one rank fails the test and no other test."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Arrays to compare with: every dtype, shapes of every sort, and views of every kind."""
+"""Arrays for comparisons: every dtype, shape and kind of view."""
 
 from functools import cache
 

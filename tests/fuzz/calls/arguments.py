@@ -1,4 +1,4 @@
-"""Numbers and words of drawn calls: axes, dtypes, shapes, modes."""
+"""Scalars and keywords of random calls: axes, dtypes, shapes, modes."""
 
 import numpy
 

@@ -1,4 +1,4 @@
-"""The arrays of drawn calls: values of every dtype, seen through views, lying in any way.
+"""Arrays of random calls: every dtype, view, memory order and distribution.
 
 All of it is Python's text, in which `some` and `lay` are names: the same for NumPy and for Dappled.
 """

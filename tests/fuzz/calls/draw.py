@@ -1,4 +1,4 @@
-"""A call drawn at random, as text: arrays that are made, and what is done with them.
+"""A random call as text: its arrays and its expression.
 
 A template is a call in which `{kind}` stands for an argument of that kind, and `{name=kind}` for
 one that is given by name, or not at all. The kinds are methods of `Call`; what stands after a

@@ -1,4 +1,4 @@
-"""Templates of drawn calls: functions of elements, their methods, operators."""
+"""Templates of random calls: element-wise functions, methods, operators."""
 
 ONE = """
 absolute abs fabs negative positive square sqrt sign rint floor ceil trunc isnan isinf isfinite

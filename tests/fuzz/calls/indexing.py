@@ -1,4 +1,4 @@
-"""Templates of drawn calls: elements read and written, sorted, and found."""
+"""Templates of random calls: indexing, assignment, sorting and searching."""
 
 INDEXING = """
 {a}[{key}]

@@ -1,4 +1,4 @@
-"""Keys of drawn calls: numbers, slices, arrays of numbers, masks, and all of them mixed."""
+"""Indices of random calls: integers, slices, index arrays, masks and mixtures."""
 
 BOUNDS = ["", "", *map(str, range(-7, 8))]
 STEPS = ["", "", "2", "-1", "-2", "3"]

@@ -1,4 +1,4 @@
-"""Templates of drawn calls: products, linear algebra, transforms."""
+"""Templates of random calls: products, linear algebra, transforms."""
 
 PRODUCTS = """
 *{a: 1234} @ {a: 1234}

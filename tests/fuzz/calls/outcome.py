@@ -1,4 +1,4 @@
-"""What a call does, with NumPy and with Dappled, and what of it is different.
+"""Runs a call with NumPy and with Dappled, and compares the outcomes.
 
 Compared are classes, dtypes, shapes, flags and values of results, what they share with the
 arguments, all arrays afterwards, warnings, and the class of what is raised.

@@ -1,4 +1,4 @@
-"""Templates of drawn calls: random numbers from a seed, and polynomials."""
+"""Templates of random calls: seeded random numbers, and polynomials."""
 
 RANDOM = """
 np.random.default_rng(3).random({shape}{dtype=one:'f' 'd' 'i'}{out=one:None})

@@ -1,4 +1,4 @@
-"""Templates of drawn calls: reductions, scans, statistics. Those with a plus are sums."""
+"""Templates of random calls: reductions, scans, statistics. A plus marks sums."""
 
 FOLDING = """
 +np.sum({a}{axis=axes}{dtype=dtype}{out=out}{keepdims=bool}{initial=scalar}{where=mask})

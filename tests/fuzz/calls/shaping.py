@@ -1,4 +1,4 @@
-"""Templates of drawn calls: shapes, joining, making, views."""
+"""Templates of random calls: shapes, joining, creation, views."""
 
 SHAPING = """
 np.reshape({a}, {reshape}{order=word:C F A}{copy=bool})

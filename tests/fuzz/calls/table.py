@@ -1,4 +1,4 @@
-"""All templates of drawn calls, and calls by their numbers."""
+"""All templates of random calls, and calls by number."""
 
 from tests.fuzz.calls import elements, indexing, linalg, random_numbers, reductions, shaping
 from tests.fuzz.calls.draw import Call

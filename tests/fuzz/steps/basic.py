@@ -1,4 +1,4 @@
-"""Steps of drawn programs: views, writes, operations, distributions."""
+"""Steps of random programs: views, writes, operations, distributions."""
 
 import operator
 

@@ -1,4 +1,4 @@
-"""What a drawn step draws: dtypes, axes, keys, names. The same on both sides and on every rank."""
+"""Random choices of a step: dtypes, axes, indices, names; equal on all ranks."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Steps of drawn programs: elements read and written by arrays of numbers, masks and choices."""
+"""Steps of random programs: index arrays, masks and selection."""
 
 import numpy
 

@@ -1,4 +1,4 @@
-"""Steps of drawn programs: arrays longer, shorter, joined, cut, turned and in another order."""
+"""Steps of random programs: joining, splitting, padding, transposing."""
 
 from tests.support.programs import is_padded
 

@@ -1,4 +1,4 @@
-"""Steps of drawn programs: products, linear algebra, Fourier transforms, random numbers."""
+"""Steps of random programs: products, linear algebra, FFT, random numbers."""
 
 import numpy
 

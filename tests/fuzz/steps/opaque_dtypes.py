@@ -1,4 +1,4 @@
-"""Steps of drawn programs: dates, spans, texts, structures, swapped bytes."""
+"""Steps of random programs: dates, timedeltas, strings, structures, swapped bytes."""
 
 KINDS = ["M8[D]", "m8[s]", "M8[ns]", "U3", "S2", ">f8", ">i2", "U8"]
 FIELDS = [("x", "f8"), ("n", "i4"), ("s", "U2")]

@@ -1,4 +1,4 @@
-"""Programs drawn at random, the same on every rank: what NumPy does at each step, ours does.
+"""Random programs of steps, equal on all ranks, compared with NumPy after each step.
 
 A step is a function of the namespace, of what it draws and of two of the arrays at hand; what it
 returns is compared and kept, and after every step all arrays are equal, whatever was raised.

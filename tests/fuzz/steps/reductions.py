@@ -1,4 +1,4 @@
-"""Steps of drawn programs: folds and scans of ufuncs, statistics, `out=`, `where=`, `dtype=`."""
+"""Steps of random programs: reductions and scans, `out=`, `where=`, `dtype=`."""
 
 FOLDS = "add multiply maximum minimum logical_or logical_and bitwise_or fmax hypot subtract"
 NAMED = "sum prod max min any all mean std var ptp"

@@ -1,4 +1,4 @@
-"""Steps of drawn programs: sorting, searching, ranking, counting, sets."""
+"""Steps of random programs: sorting, searching, counting, sets."""
 
 KINDS = [None, "quicksort", "stable", "heapsort", "mergesort"]
 METHODS = "linear lower higher midpoint nearest hazen weibull inverted_cdf median_unbiased"

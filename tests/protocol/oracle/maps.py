@@ -1,4 +1,4 @@
-"""Who holds what, by enumeration: every cell of every rank's buffer with its global index."""
+"""Owners by enumeration: every cell of every rank's buffer with its global index."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

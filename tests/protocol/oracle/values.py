@@ -1,4 +1,4 @@
-"""What the rules take for an int, a bool, a pair of widths, a list of labels, a version."""
+"""Values that the rules accept as an int, a bool, a pair of widths, labels or a version."""
 
 import re
 from typing import Any
