@@ -19,7 +19,6 @@ import fcntl
 import json
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import tempfile
@@ -215,9 +214,11 @@ def _run_once(launch, items, reports):
             stderr=subprocess.STDOUT,
             env=env,
             cwd=items[0].config.rootpath,
-            start_new_session=True,
         )
-        status = _wait(process, reports / "0.jsonl")
+        try:
+            status = _wait(process, reports / "0.jsonl")
+        finally:  # also after Ctrl-C
+            _end(process)
     return f"{status}\n{output.read_text(errors='replace')[-12000:]}"
 
 
@@ -230,19 +231,18 @@ def _wait(process, progress):
         if now != size:
             size, limit = now, time.monotonic() + SECONDS_PER_TEST
         elif time.monotonic() > limit:
-            return _ended(process)
+            return f"no test finished for {SECONDS_PER_TEST} seconds"
     return f"exit status {process.returncode}"
 
 
-def _ended(process):
-    for number in (signal.SIGTERM, signal.SIGKILL):
+def _end(process):
+    """Ends mpiexec, which ends its ranks."""
+    if process.poll() is None:
+        process.terminate()
         try:
-            os.killpg(process.pid, number)
             process.wait(5)
-            break
         except subprocess.TimeoutExpired:
-            continue
-    return f"no test finished for {SECONDS_PER_TEST} seconds"
+            process.kill()
 
 
 def _finished(reports, number):
