@@ -48,9 +48,9 @@ isdtype(kind, 'real floating')
 result_type(x, i)
 take(x, indices, /, *, axis=0)
 take_along_axis(x, places, /, *, axis=-1)
-matmul(x, turned, /)
+matmul(x, transposed, /)
 matrix_transpose(x, /)
-tensordot(x, turned, /, *, axes=1)
+tensordot(x, transposed, /, *, axes=1)
 vecdot(x, x2, /, *, axis=-1)
 concat(arrays, /, *, axis=0)
 expand_dims(x, /, *, axis=0)
@@ -95,7 +95,7 @@ linalg.det(square, /)
 linalg.diagonal(x, /, *, offset=0)
 linalg.eigvalsh(definite, /)
 linalg.inv(square, /)
-linalg.matmul(x, turned, /)
+linalg.matmul(x, transposed, /)
 linalg.matrix_norm(x, /, *, keepdims=False, ord='fro')
 linalg.matrix_power(square, 3, /)
 linalg.matrix_rank(x, /, *, rtol=None)
@@ -106,7 +106,7 @@ linalg.qr(square, /, *, mode='reduced')
 linalg.slogdet(square, /)
 linalg.solve(square, row[:12], /)
 linalg.svdvals(x, /)
-linalg.tensordot(x, turned, /, *, axes=1)
+linalg.tensordot(x, transposed, /, *, axes=1)
 linalg.trace(x, /, *, offset=0, dtype=None)
 linalg.vecdot(x, x2, /, *, axis=-1)
 linalg.vector_norm(x, /, *, axis=None, keepdims=False, ord=2)
@@ -160,7 +160,7 @@ def values(xp):
     square = x[:12] + 9 * xp.eye(12)
     i = xp.astype(x, xp.int64)
     return {
-        **{"x": x, "x2": x[::-1], "turned": x.T, "row": x[0], "column": x[:, 0], "i": i},
+        **{"x": x, "x2": x[::-1], "transposed": x.T, "row": x[0], "column": x[:, 0], "i": i},
         **{"b": x > 2, "small": x[:2, :3], "three": x[:, :3], "thin": x[:, None], "xp": xp},
         **{"square": square, "definite": square @ square.T, "arrays": [x, x + 1]},
         **{"shape": (20, 30), "shape2": (12, 20), "shape3": (3, 12), "axes": (1, 0), "value": 7},

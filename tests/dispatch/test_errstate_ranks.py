@@ -10,7 +10,7 @@ import dappled
 import numpy
 import pytest
 
-from tests.support.rank_arrays import everywhere
+from tests.support.rank_arrays import allgather
 
 MODES = ["raise", "error", "record", "call", "log"]
 ACTIONS = {"error": "error", "record": "always"}
@@ -116,4 +116,4 @@ def told(np, program, mode):
 def test_errstate(program):
     for mode in MODES:
         ours, theirs = told(dappled, program, mode), told(numpy, program, mode)
-        assert everywhere(ours) == [theirs] * dappled.comm.size, mode
+        assert allgather(ours) == [theirs] * dappled.comm.size, mode

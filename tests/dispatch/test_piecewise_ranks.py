@@ -4,7 +4,7 @@ import dappled as np
 import numpy
 import pytest
 
-from tests.support.rank_arrays import VALUES, array, everywhere, listed
+from tests.support.rank_arrays import VALUES, allgather, array, as_tuple
 
 pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
@@ -31,7 +31,7 @@ def test_element_wise_functions_run_on_local_pieces():
         np.config.fallback = "error"
         ours, theirs = program(np, array()), program(numpy, VALUES.copy())
         np.config.fallback = "quiet"
-        for one, other in zip(listed(ours), listed(theirs), strict=True):
+        for one, other in zip(as_tuple(ours), as_tuple(theirs), strict=True):
             assert isinstance(one, np.ndarray) and one.dtype == other.dtype, name
             assert not np.comm.size > 1 or one.distribution.dist != "nn", name
             numpy.testing.assert_array_equal(one.tolist(), other.tolist(), name)
@@ -48,7 +48,7 @@ def test_errors_on_one_piece_are_raised_on_all_ranks():
         error = None
     except KeyError as raised:
         error = raised
-    assert everywhere(repr(error)) == ["KeyError('two')"] * np.comm.size
+    assert allgather(repr(error)) == ["KeyError('two')"] * np.comm.size
 
 
 def test_vectorize_of_a_function_that_reads_a_distributed_array():
@@ -68,7 +68,7 @@ def test_unseeded_generators_agree_on_all_ranks():
     np.random.seed()
     drawn += [np.random.normal(size=2), np.random.default_rng(5).random(2)]
     values = [array.tolist() for array in drawn]
-    assert everywhere(values) == [values] * np.comm.size
+    assert allgather(values) == [values] * np.comm.size
     assert values[-1] == numpy.random.default_rng(5).random(2).tolist()
 
 

@@ -72,8 +72,8 @@ LAYOUTS = {
     "every second": lambda a, h, w: a[::2, ::2],
     "every third, backwards": lambda a, h, w: a[h:0:-1, 3 * w - 1 :: -3],
     "in F order": lambda a, h, w: a.reshape(-1)[: h * w].reshape(w, h).T,
-    "turned": lambda a, h, w: a.reshape(-1)[: 3 * h * w].reshape(w, 3 * h)[::-1, 5 : 5 + h].T,
-    "turned backwards": lambda a, h, w: a.reshape(-1)[: h * w].reshape(w, h)[:, ::-1].T,
+    "transposed": lambda a, h, w: a.reshape(-1)[: 3 * h * w].reshape(w, 3 * h)[::-1, 5 : 5 + h].T,
+    "transposed backwards": lambda a, h, w: a.reshape(-1)[: h * w].reshape(w, h)[:, ::-1].T,
     "a column": lambda a, h, w: a[:h, 2:3],
     "a row backwards": lambda a, h, w: a[3, w:0:-1],
 }

@@ -9,7 +9,7 @@ import dappled as np
 import numpy
 import pytest
 
-from tests.support.rank_arrays import array, everywhere
+from tests.support.rank_arrays import allgather, array
 
 pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
@@ -24,7 +24,7 @@ def test_warnings_name_the_line_of_the_program():
         np.nanmedian(np.asarray([numpy.nan] * 3)), np.ldexp(array() * 1e300, 900)
         here = line() - 1
     assert {(w.filename, w.lineno) for w in caught} <= {(__file__, here)}
-    assert sum(everywhere(len(caught))) > 1
+    assert sum(allgather(len(caught))) > 1
 
 
 def signalling():
@@ -55,10 +55,10 @@ def test_all_ranks_raise_floating_point_errors_of_one():
         programs = list(signalling())
     for program, message in programs:
         with numpy.errstate(all="raise", under="ignore"):
-            found = everywhere(raised(program))
+            found = allgather(raised(program))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            found += everywhere(raised(program))
+            found += allgather(raised(program))
         assert len(set(found)) == 1 and str(found[0]).startswith(str(message)), found
 
 
@@ -78,5 +78,5 @@ def test_earlier_deferred_warnings_are_not_recorded():
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stderr(shown):
         warnings.simplefilter("always")
         late.sum()
-    told = sum("divide by zero" in text for text in everywhere(shown.getvalue()))
+    told = sum("divide by zero" in text for text in allgather(shown.getvalue()))
     assert np.comm.size == 1 or (not caught and told == 1)

@@ -7,18 +7,12 @@ draws calls by their numbers, those of templates that have the word. Or one of t
     mpiexec -n 3 python -m tests.fuzz.run_calls 'a = lay(some("d", (4, 6)), "bc"); +a.sum(axis=0)'
 """
 
-import pickle
 import sys
 
 import dappled
-from dappled import _core
 
 from tests.fuzz.calls import table
-
-
-def agreed(value):
-    """What all ranks have: they go on when all of them know it."""
-    return [pickle.loads(sent) for sent in _core.gather("a test", pickle.dumps(value))]
+from tests.support.rank_arrays import allgather
 
 
 def main(first, last=None, word=""):
@@ -29,7 +23,7 @@ def main(first, last=None, word=""):
         call = table.drawn(number, word) if last else table.said(first)
         if dappled.comm.rank == 0:
             print(call, file=sys.stderr, flush=True)
-        text = table.difference(call, agreed)
+        text = table.difference(call, allgather)
         different += bool(text)
         if text and dappled.comm.rank == 0:
             print(f"{text}\n", flush=True)

@@ -3,20 +3,14 @@
 mpiexec -n 3 python -m tests.fuzz.run_steps FIRST LAST [FAMILY]
 """
 
-import pickle
 import sys
 
 import dappled
-from dappled import _core
 
 from tests.fuzz.steps import program
+from tests.support.rank_arrays import allgather
 
 LENGTH = 20
-
-
-def agreed(value):
-    """What all ranks have: they go on when all of them know it."""
-    return [pickle.loads(sent) for sent in _core.gather("a test", pickle.dumps(value))]
 
 
 def main(first, last, family=None):
@@ -25,7 +19,7 @@ def main(first, last, family=None):
     for seed in range(int(first), int(last)):
         if dappled.comm.rank == 0:
             print("seed", seed, file=sys.stderr, flush=True)
-        text = program.difference(seed, LENGTH, family, agreed)
+        text = program.difference(seed, LENGTH, family, allgather)
         different += bool(text)
         if text and dappled.comm.rank == 0:
             print(text, flush=True)

@@ -6,11 +6,14 @@ DAPPLED_TEST_CALLS=20 runs 20 times as many.
 import os
 import re
 
+import numpy
 import pytest
 from dappled.coverage.names import table as ways
 
 from tests.fuzz.calls import table
-from tests.support.rank_arrays import everywhere
+from tests.fuzz.calls.draw import Call
+from tests.fuzz.calls.outcome import outcome
+from tests.support.rank_arrays import allgather
 
 TIMES = int(os.environ.get("DAPPLED_TEST_CALLS", "1"))
 PARTS, NUMBER = 6, 330
@@ -27,6 +30,20 @@ def test_calls(part):
     numbers = range(part, PARTS * NUMBER * TIMES, PARTS)
     found = [table.difference(table.drawn(number)) for number in numbers]
     assert not any(found), "\n".join(filter(None, found))
+
+
+# A template that always raises by design: NumPy's arrays have no `__round__`.
+RAISING = "round({a: 0}"
+
+
+def test_every_template_succeeds():
+    """A template whose calls always raise would compare only errors."""
+    failing = []
+    for number, template in enumerate(table.TEMPLATES):
+        calls = (Call(template, number + turn * len(table.TEMPLATES)) for turn in range(500))
+        if RAISING not in template and all(outcome(numpy, call).raised for call in calls):
+            failing.append(template)
+    assert failing == []
 
 
 def test_every_name_has_a_template():
@@ -51,5 +68,5 @@ def test_calls_on_ranks(part, ranks):
     """Each number of ranks runs other calls."""
     first, count = ranks * 1_000_000, CALLS[ranks] * TIMES
     for number in range(first + part, first + count, SHARE):
-        found = table.difference(table.drawn(number), everywhere)
+        found = table.difference(table.drawn(number), allgather)
         assert not found, found

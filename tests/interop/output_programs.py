@@ -22,7 +22,7 @@ FILTERS = {
 TARGETS = {
     "array": lambda np: (np.ones((SIDE, SIDE)),) * 2,
     "columns": lambda np: (np.ones((SIDE, SIDE), order="F"),) * 2,
-    "turned": lambda np: _with(np.ones((SIDE, SIDE)), lambda o: o.T),
+    "transposed": lambda np: _with(np.ones((SIDE, SIDE)), lambda o: o.T),
     "part": lambda np: _with(np.ones((SIDE + 3, SIDE)), lambda o: o[2:-1]),
     "steps": lambda np: _with(np.ones((SIDE, 2 * SIDE)), lambda o: o[::-1, ::2]),
     "single": lambda np: (np.ones((SIDE, SIDE), "f4"),) * 2,

@@ -10,7 +10,7 @@ SQUARE = numpy.asmatrix(numpy.arange(16.0).reshape(4, 4) + 9 * numpy.eye(4))
 # A function of two matrices, the first of them ours.
 PRODUCTS = {
     "dot": lambda np, a, b: np.dot(a, b),
-    "dot, turned": lambda np, a, b: np.dot(b, a),
+    "dot, transposed": lambda np, a, b: np.dot(b, a),
     "method dot": lambda np, a, b: a.dot(b),
     "matmul": lambda np, a, b: np.matmul(b, a),
     "inner": lambda np, a, b: np.inner(a, b),

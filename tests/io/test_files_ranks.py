@@ -33,7 +33,7 @@ LAYOUTS = ["b", "c"]
 
 
 def pieces(values, kind):
-    """The same values in pieces; those in columns as columns."""
+    """The values distributed, in their memory order."""
     if values.flags.f_contiguous and not values.flags.c_contiguous:
         return laid_out(values.T.copy(), kind + "n" * (values.ndim - 1)).T._owner()
     return laid_out(values, kind + "n" * (values.ndim - 1))
@@ -50,7 +50,7 @@ def gathered(act):
 
 
 def same(name, act, ours, theirs, expected=None):
-    """Whether files are the same, after something that gathers nothing."""
+    """Differences of files after a call that gathers nothing."""
     found, brought = gathered(act)
     if brought:
         yield f"{name}: {brought} bytes gathered"
@@ -130,7 +130,7 @@ def archives():
 
 
 def small_archives():
-    """Of what is whole every rank reads what it has written, while others write the same."""
+    """Replicated arrays: every rank reads the archive while others write it."""
     for save in [np.savez, np.savez_compressed] * 5:
         save(FOLDER / "small", numpy.arange(5), some=[7])
         yield from equal("small npz", np.load(FOLDER / "small.npz")["arr_0"], numpy.arange(5))
@@ -163,7 +163,7 @@ READERS = {"ours": lambda read, path: read(path), "bytes": lambda read, path: pa
 
 
 def again():
-    """Whoever is late neither puts older values back nor finds newer ones."""
+    """A late rank neither restores older values nor reads newer ones."""
     for kind, (write, read) in AGAIN.items():
         for length, reader in itertools.product((3, 1000), READERS):
             path = FOLDER / f"again.{kind}"
@@ -181,7 +181,7 @@ def again():
 
 
 def small():
-    """What is whole: each rank writes it, and all read it whole."""
+    """Replicated arrays: each rank writes the file, and all read it."""
     with np.local():  # nobody waits for those who do not write
         np.save(FOLDER / f"alone{np.comm.rank}", [np.comm.rank]) if np.comm.rank else None
     np.comm.barrier()
@@ -233,7 +233,7 @@ def mapped():
 
 
 def new_maps():
-    """Each rank writes its part of a new file as soon as it has it: a late one clears nothing."""
+    """Each rank writes its part of a new memory map; a late rank clears nothing."""
     size, rank = np.comm.size, np.comm.rank
     makers = {
         "memmap": lambda file: np.memmap(file, "f8", "w+", shape=(size,)),

@@ -1,6 +1,6 @@
 """numpy.linalg on one process: NumPy's LAPACK, so NumPy's bits, on any number of threads.
 
-Arrays in pieces are in pieces_stay.py.
+Distributed arrays are in test_linalg_ranks.py.
 """
 
 import multiprocessing
@@ -59,7 +59,7 @@ CALLS = {
     "of lists": lambda np, a: np.linalg.inv(definite(np, a).tolist()),
     "half": lambda np, a: np.linalg.inv(a.astype("e")),
     "long double": lambda np, a: np.linalg.det(a.astype("g")),
-    "turned": lambda np, a: np.linalg.inv(np.swapaxes(definite(np, a), -1, -2)),
+    "transposed": lambda np, a: np.linalg.inv(np.swapaxes(definite(np, a), -1, -2)),
     "nothing": lambda np, a: np.linalg.inv(a[..., :0, :0]),
 }
 

@@ -193,10 +193,10 @@ def windows(length):
             shape = tuple(length if one is None else one for one in shape)
             values, a = np.arange(length + 9.0), np.zeros(length + 9)
             strided(a, shape, strides)[...] = strided(values, shape, strides)
-            b, turned = np.zeros(length + 9), np.zeros(length + 9)
+            b, transposed = np.zeros(length + 9), np.zeros(length + 9)
             strided(b, shape, strides)[...] = 5
-            strided(turned, shape, strides).T[1:] = 7
-            made += [a, b, turned]
+            strided(transposed, shape, strides).T[1:] = 7
+            made += [a, b, transposed]
         return made
 
     return program

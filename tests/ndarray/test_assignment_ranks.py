@@ -56,7 +56,7 @@ WRITING = {
         over(a[::-1, ::2], slice(1, 19), 1),
     ),
     "over one row": lambda np, a: over(a.reshape(-1), slice(100, 1300), -7, 9),
-    "over, turned": lambda np, a: (a.__setitem__(slice(4, 26), a[3:25, ::-1] * 2), a),
+    "over, transposed": lambda np, a: (a.__setitem__(slice(4, 26), a[3:25, ::-1] * 2), a),
     "over, held": over_held,
     "copyto cast": lambda np, a: copied(np, a, "f4", a, where=a > 3),
     "copyto numbers": lambda np, a: (copied(np, a, "i4", 7), copied(np, a, "i1", 7, where=a > 3)),

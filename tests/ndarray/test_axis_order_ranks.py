@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from tests.dispatch.test_complex_rounding import test_bits_written_in_every_direction as written
-from tests.ranks.test_distributions_ranks import whole
+from tests.ranks.test_distributions_ranks import replicated
 from tests.support.rank_arrays import ITEMS, VALUES
 
 pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
@@ -31,7 +31,7 @@ def test_memory_order_is_kept():
 
 
 def test_einsum_views_are_writeable():
-    for make in (np.array, whole):
+    for make in (np.array, replicated):
         a = make(numpy.ones((4, 4)))
         np.einsum("ii->i", a)[:] = 5
         np.einsum("ij->ji", a)[0] = 7
@@ -108,5 +108,5 @@ def test_ufunc_order_of_distributed_arrays():
             ]
             assert flags[0] == flags[1], (number, flags, given.strides)
             assert ours.tolist() == theirs.tolist(), number
-    assert not np.nonzero(whole(values))[1]._flags.c_contiguous
+    assert not np.nonzero(replicated(values))[1]._flags.c_contiguous
     assert np.random.default_rng(3).permutation(np.array(values[:1]), axis=-1).flags.f_contiguous

@@ -41,7 +41,7 @@ TRUTHS = {
         f"truth written, {name}": lambda np, a, key=key: written(a, key, 99)
         for name, key in KEYS.items()
     },
-    "truth in pieces": lambda np, a: a[True, np.arange(40)],
+    "bool with a distributed index": lambda np, a: a[True, np.arange(40)],
     "truth of an array": lambda np, a: (a[np.asarray(True), 3], a[(a > 3).any(), [3, 7]]),
     "truth, row written": lambda np, a: written(a, (True, [3, 1]), a[:1]),
     "truth, column written": lambda np, a: written(a, (True, slice(None), 3), a[:, 0]),

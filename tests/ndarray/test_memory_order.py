@@ -68,7 +68,7 @@ ONE = {
 }
 TWO = {
     "add": lambda np, a, b: a + b,
-    "turned": lambda np, a, b: a * b.T,
+    "transposed": lambda np, a, b: a * b.T,
     "where": lambda np, a, b: np.where(a == 0, a, b),
     "maximum": lambda np, a, b: np.maximum(a, b),
 }

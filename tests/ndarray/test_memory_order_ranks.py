@@ -11,12 +11,12 @@ CUBE = numpy.arange(1.0, 61).reshape(3, 4, 5)
 OPERANDS = {
     "C": lambda xp, c: c,
     "F": lambda xp, c: c.copy("F"),
-    "turned": lambda xp, c: c.transpose(1, 2, 0),
+    "transposed": lambda xp, c: c.transpose(1, 2, 0),
     "swapped": lambda xp, c: c.swapaxes(0, 1),
     "part": lambda xp, c: c[::2, :, 1:],
-    "part of turned": lambda xp, c: c.T[1:, ::2],
+    "part of transposed": lambda xp, c: c.T[1:, ::2],
     "backwards": lambda xp, c: c[:, ::-1],
-    "backwards, turned": lambda xp, c: c.T[::-1],
+    "backwards, transposed": lambda xp, c: c.T[::-1],
     "one row": lambda xp, c: c[:1].T,
     "matrix": lambda xp, c: c[0].T,
     "repeated": lambda xp, c: xp.broadcast_to(c[:, :1], c.shape),
@@ -28,7 +28,7 @@ FUNCTIONS = {
     "add a row": lambda xp, a: a + a[:1],
     "add C": lambda xp, a: a + xp.ones(a.shape),
     "C add": lambda xp, a: xp.ones(a.shape) + a,
-    "add turned": lambda xp, a: a + a.T if a.shape == a.shape[::-1] else -a,
+    "add transposed": lambda xp, a: a + a.T if a.shape == a.shape[::-1] else -a,
     "negative": lambda xp, a: -a,
     "sqrt": lambda xp, a: xp.sqrt(a),
     "chain": lambda xp, a: (a * 2 + a) / (a - 0.5),
@@ -122,9 +122,9 @@ FUNCTIONS = {
     "by numbers, last": lambda xp, a: a[..., [0, 0]],
     "by numbers, between": lambda xp, a: a[:, [1, 0]],
     "by a table": lambda xp, a: a[[[0, 1], [1, 0], [0, 0]]],
-    "by a table, turned": lambda xp, a: a[xp.array([[0, 1], [1, 0], [0, 0]]).T],
+    "by a table, transposed": lambda xp, a: a[xp.array([[0, 1], [1, 0], [0, 0]]).T],
     "by a table, between": lambda xp, a: a[:, xp.array([[0, 1], [1, 0], [0, 0]]).T],
-    "by tables, turned": lambda xp, a: a[(xp.array([[0, 1], [1, 0], [0, 0]]).T,) * a.ndim],
+    "by tables, transposed": lambda xp, a: a[(xp.array([[0, 1], [1, 0], [0, 0]]).T,) * a.ndim],
     "by tables, swapped": lambda xp, a: a.ravel()[xp.arange(24).reshape(2, 3, 4).swapaxes(0, 1)],
     "by tables": lambda xp, a: a[xp.array([[0, 1, 0]] * 2).T, [[1, 1]] * 3],
     "by tables, parted": lambda xp, a: a[[0, 1], :, [1, 0]],
@@ -174,7 +174,10 @@ def is_known(name, kind):
     """What lies in another order on several ranks than NumPy's: functions of NumPy's that ask for
     `a.flags`, which are those of a gathered copy; and one to be mended.
     """
-    asks = name in ("pad", "delete", "insert") and kind in ("part of turned", "backwards, turned")
+    asks = name in ("pad", "delete", "insert") and kind in (
+        "part of transposed",
+        "backwards, transposed",
+    )
     return np.comm.size > 1 and (asks or (name, kind) == ("vectorize", "repeated"))
 
 

@@ -46,7 +46,7 @@ def in_rows(*names, **options):
 
 NDITER = {
     "nditer rows": lambda np, a: rows(np.nditer(a, ["external_loop"])),
-    "nditer rows turned": in_rows(lambda a: a.T),
+    "nditer rows transposed": in_rows(lambda a: a.T),
     "nditer rows across": in_rows(lambda a: a, order="F"),
     "nditer rows of a part": in_rows(lambda a: a[:, 1:5]),
     "nditer rows of steps": in_rows(lambda a: a[::2], op_flags=[["readonly"]]),
@@ -57,7 +57,7 @@ NDITER = {
         lambda: np.nditer(a, ["external_loop", "multi_index"])
     ),
     "nditer": lambda np, a: walked(np.nditer(a)),
-    "nditer turned": lambda np, a: walked(np.nditer(a.T, ["multi_index"]), "multi_index"),
+    "nditer transposed": lambda np, a: walked(np.nditer(a.T, ["multi_index"]), "multi_index"),
     "nditer order": lambda np, a: walked(np.nditer(a, ["c_index"], order="F"), "index"),
     "nditer backwards": lambda np, a: walked(
         np.nditer(a[::-1, ::2], ["f_index"], order="C"), "index"

@@ -6,7 +6,7 @@ import dappled as np
 import numpy
 import pytest
 
-from tests.support.rank_arrays import ITEMS, VALUES, listed
+from tests.support.rank_arrays import ITEMS, VALUES, as_tuple
 
 pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
@@ -51,7 +51,7 @@ def test_opaque_dtypes_are_distributed():
         ours = program(np, np.array(ITEMS[name]))
         np.config.fallback = "quiet"
         theirs = program(numpy, ITEMS[name].copy())
-        for one, other in zip(listed(ours), listed(theirs), strict=True):
+        for one, other in zip(as_tuple(ours), as_tuple(theirs), strict=True):
             assert isinstance(one, np.ndarray) and one.dtype == other.dtype, (name, what)
             assert one.tolist() == other.tolist(), (name, what, one.tolist(), other.tolist())
             assert np.comm.size == 1 or not one._whole, (name, what)

@@ -154,7 +154,7 @@ def seeded():
 
 
 def unusual():
-    """What is no draw of one size, and errors."""
+    """Other calls than draws of one size, and errors."""
     programs = {
         "scalar": lambda g, xp: g.normal(),
         "parameters": lambda g, xp: g.normal(xp.arange(500.0), 2.0),
@@ -199,7 +199,7 @@ def unusual():
 
 
 def parameters():
-    """Parameters in pieces, and what is written: nothing is gathered."""
+    """Distributed parameters and outputs: nothing is gathered."""
     np.config.fallback = "error"
     outcomes = []
     for kind, make in MAKERS.items():
@@ -235,7 +235,7 @@ def shuffled(generator, array, **options):
 
 
 def memory():
-    """What is drawn for pieces has no whole: no memory of more than a piece and a chunk."""
+    """A distributed draw needs the memory of a piece and a chunk, and gathers nothing."""
     before = np.memory_stats()["gathered"]
     np.config.fallback = "error"
     np.random.default_rng(1).normal(size=10_000).sum()
@@ -246,7 +246,7 @@ def memory():
 
 
 def parallel():
-    """Draws by their places: in pieces those that there are one by one, which are whole."""
+    """The parallel generator draws by index: arrays hold the numbers of single draws."""
     programs = {
         "random": lambda g, size: g.random(size),
         "uniform": lambda g, size: g.uniform(-3, 10, size),

@@ -54,7 +54,7 @@ TWO |= {
     "column": lambda np, a, b: a * b[..., :1],
     "shifted": lambda np, a, b: a[1:] + b[:-1],
     "stepped": lambda np, a, b: a[::2] - b[::-2],
-    "turned": lambda np, a, b: a.T + b.T,
+    "transposed": lambda np, a, b: a.T + b.T,
     "new axes": lambda np, a, b: a[None] + b[:, None],
     "mixed": lambda np, a, b: (a + numpy.asarray(b), numpy.asarray(a) * b),
     "dtype": lambda np, a, b: np.add(a, b, dtype="f8"),
@@ -77,7 +77,7 @@ CHANGES = {
     "element": lambda np, a, b: a.__setitem__((-1,) * a.ndim, 5),
     "row": lambda np, a, b: a.__setitem__(1, b[0]),
     "reversed": lambda np, a, b: a[::-1].__setitem__(slice(None), b),
-    "turned": lambda np, a, b: a.T.__setitem__(Ellipsis, b.T),
+    "transposed": lambda np, a, b: a.T.__setitem__(Ellipsis, b.T),
     "forwards": lambda np, a, b: a.__setitem__(slice(1, None), a[:-1]),
     "backwards": lambda np, a, b: a.__setitem__(slice(None, -1), a[1:]),
     "over itself": lambda np, a, b: a.__setitem__(Ellipsis, a[::-1]),
@@ -122,7 +122,8 @@ ON_TWO = {**TWO, **{f"change {name}": program for name, program in CHANGES.items
 # Everything that all kinds of distributions go through.
 LAID_OUT = {
     **{
-        f"two {name}": TWO[name] for name in ("add", "chain", "row", "shifted", "stepped", "turned")
+        f"two {name}": TWO[name]
+        for name in ("add", "chain", "row", "shifted", "stepped", "transposed")
     },
     **{f"two {name}": TWO[name] for name in ("mixed", "where", "out part", "divmod", "outer")},
     **{f"change {name}": program for name, program in CHANGES.items() if name != "shape"},

@@ -7,7 +7,7 @@ import dappled as np
 import numpy
 import pytest
 
-from tests.support.rank_arrays import VALUES, array, everywhere
+from tests.support.rank_arrays import VALUES, allgather, array
 
 pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
@@ -25,13 +25,13 @@ def test_sync_computes_what_is_pending():
 
 
 def test_comm():
-    assert everywhere(np.comm.rank) == [*range(np.comm.size)]
+    assert allgather(np.comm.rank) == [*range(np.comm.size)]
     np.comm.barrier()
     np.sync()
     assert repr(np.comm) == f"Comm(rank={np.comm.rank}, size={np.comm.size})"
-    assert everywhere(np.comm.name) == [np.comm.name] * np.comm.size
+    assert allgather(np.comm.name) == [np.comm.name] * np.comm.size
     nodes = int(os.environ.get("MPIR_CVAR_NUM_CLIQUES", "1"))
-    assert max(everywhere(np.comm.node_rank)) == -(-np.comm.size // nodes) - 1
+    assert max(allgather(np.comm.node_rank)) == -(-np.comm.size // nodes) - 1
 
 
 def in_rows(shape):
@@ -62,7 +62,7 @@ def test_explain_shows_the_messages():
     assert v.local.dtype == v.dtype  # which needs the values
     sent = np.comm.stats() - before
     assert (sent.messages, sent.bytes) == (len(said), sum(said) * v.itemsize)
-    assert np.comm.size == 1 or sum(everywhere(sent.messages)) > 0
+    assert np.comm.size == 1 or sum(allgather(sent.messages)) > 0
 
 
 def test_local_repr_on_one_rank():

@@ -5,7 +5,7 @@ import numpy
 import pytest
 from scipy import ndimage
 
-from tests.support.rank_arrays import ITEMS, VALUES, array, everywhere
+from tests.support.rank_arrays import ITEMS, VALUES, allgather, array
 
 pytestmark = [pytest.mark.ranks(1, 3, 4), pytest.mark.usefixtures("quiet_fallback")]
 
@@ -98,7 +98,7 @@ def test_invalid_distributions_raise_on_all_ranks():
     ]
     errors = [error_of(call) for call in calls]
     assert all(errors), errors
-    assert everywhere(errors) == [errors] * np.comm.size
+    assert allgather(errors) == [errors] * np.comm.size
     assert [name for name, _ in errors].count("TypeError") == 2
 
 
@@ -130,14 +130,14 @@ def test_fortran_order_is_kept():
             assert ours[1, 0] == theirs[2, 3], "a view was written"
 
 
-def whole(values=VALUES):
-    everywhere = np.protocol.Distribution(values.shape, "n" * values.ndim, nprocs=np.comm.size)
-    return np.array(values).redistribute(everywhere)
+def replicated(values=VALUES):
+    distribution = np.protocol.Distribution(values.shape, "n" * values.ndim, nprocs=np.comm.size)
+    return np.array(values).redistribute(distribution)
 
 
 def test_numpy_views_of_replicated_arrays_are_read_only():
     for values in (VALUES, ITEMS["dates"]):
-        a = whole(values)
+        a = replicated(values)
         shown = numpy.asarray(a)
         assert shown.flags.writeable == (np.comm.size == 1)
         a[1] = values[0, 0]
@@ -148,7 +148,7 @@ def test_numpy_views_of_replicated_arrays_are_read_only():
 
 
 def test_numpy_view_on_one_rank_does_not_affect_others():
-    a, in_parts, kept = whole(), array(), []
+    a, in_parts, kept = replicated(), array(), []
     pending = a + in_parts
     for step in range(6):
         if np.comm.rank == step % np.comm.size:
@@ -170,7 +170,7 @@ def test_numpy_view_on_one_rank_does_not_affect_others():
 
 def test_local_distributes_a_replicated_array():
     for values in (VALUES, ITEMS["structures"]):
-        a = whole(values)
+        a = replicated(values)
         view = a[1:]
         local = a.local
         assert a.__distarray__()["buffer"] is not None
@@ -190,7 +190,7 @@ def test_from_distarray_of_our_array_shares_memory():
 
 
 def test_masked_arrays_own_copies():
-    for make in (np.array, whole):
+    for make in (np.array, replicated):
         for kind in (np.ma.masked_array, np.ma.MaskedArray, np.ma.array):
             a, hidden = make(numpy.arange(6.0)), make(numpy.arange(6) % 3 == 0)
             masked = kind(a, mask=hidden)

@@ -3,16 +3,14 @@
 DAPPLED_TEST_TIMES=8 runs more cases of each program; `make test-ranks` runs all on each number.
 """
 
-import pickle
-
 import dappled
 import numpy
 import pytest
-from dappled import _core
 
 from tests.ranks.opaque_program_tables import opaque_tables
 from tests.ranks.program_tables import tables
 from tests.support.compare import run
+from tests.support.rank_arrays import allgather
 
 pytestmark = pytest.mark.usefixtures("quiet_fallback")
 FIELDS = ("value", "written", "raised", "shared")
@@ -37,15 +35,10 @@ def test_replicated_programs(program, cases):
     assert differences(program, cases) == []
 
 
-def agreed(value):
-    """The values of all ranks."""
-    return [pickle.loads(sent) for sent in _core.gather("a test", pickle.dumps(value))]
-
-
 def differences(program, cases):
     """Differences from NumPy, equal on all ranks."""
     theirs = [run(numpy, program, make) for _, make in cases]
-    every = agreed([run(dappled, program, make) for _, make in cases])
+    every = allgather([run(dappled, program, make) for _, make in cases])
     found = []
     for (case, _), expected, outcomes in zip(cases, theirs, zip(*every, strict=True), strict=True):
         found += [f"{case} {text}" for text in case_differences(expected, outcomes)]

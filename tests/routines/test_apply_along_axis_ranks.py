@@ -21,8 +21,8 @@ CALLS = {
     "ragged": lambda xp, a: xp.apply_along_axis(lambda row: row[: int(row[0]) % 3 + 1], 1, a),
     "matrices": lambda xp, a: xp.apply_along_axis(lambda row: xp.outer(row[:2], row[:2]), 1, a),
     "order of memory": lambda xp, a: [
-        xp.apply_along_axis(act, axis, turned).strides
-        for turned in (a.reshape(20, 21, 6), a.T.reshape(7, 6, 60).T)
+        xp.apply_along_axis(act, axis, transposed).strides
+        for transposed in (a.reshape(20, 21, 6), a.T.reshape(7, 6, 60).T)
         for axis in range(3)
         for act in (lambda row: row[::-1], lambda row: xp.outer(row[:2], row[:2]), xp.sum)
     ],

@@ -7,7 +7,7 @@ from tests.support.distributed import FEW, MANY, check_table, distributed, raise
 
 
 def interpolated(np, a, x):
-    """Values in tables in pieces, also of complex numbers, beyond the ends, and that come again."""
+    """Interpolation in distributed tables: complex, beyond the ends and periodic."""
     points, values = np.arange(42.0) / 9 - 1, a[3] / 7
     return [
         np.interp(x, points, values),
@@ -30,7 +30,7 @@ def binned(np, a, rule):
 
 
 def slid(function, a, mode):
-    """Arrays in pieces along one another, the longer one first or last, complex or not."""
+    """Convolutions of distributed arrays, the longer one first or last, complex or real."""
     row, column = a[7] * 1.1 + 1j * a[8], a[:, 3]
     return [
         *(function(column, row, mode), function(row, column[::-1], mode)),

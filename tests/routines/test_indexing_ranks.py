@@ -26,7 +26,7 @@ INDEXING = {
     "mask of columns, front": lambda np, a: a[1:50:2, a[0] > 3],
     "mask and number": lambda np, a: a[a[:, 0] > 3, 5],
     "mask row": lambda np, a: a.reshape(-1)[(a > 3).reshape(-1)],
-    "mask turned": lambda np, a: a.T[a.T > 3],
+    "mask transposed": lambda np, a: a.T[a.T > 3],
     "mask sum": lambda np, a: a[a > 3].sum(),
     "mask mean": lambda np, a: a.ravel()[a.ravel() * 3 > 3].mean(),
     "mask sum third": lambda np, a: (a.ravel() / 3)[a.ravel() % 2 > 0].sum(),

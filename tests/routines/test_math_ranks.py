@@ -106,7 +106,7 @@ CALCULATING = {
     "reduceat columns": lambda np, a: np.maximum.reduceat(a, [0, 41], 1),
     "nanargmin": lambda np, a: np.nanargmin(a, axis=1),
     "flat": lambda np, a: a.flat[5:2000:3],
-    "flat turned": lambda np, a: a.T.flat[::-7],
+    "flat transposed": lambda np, a: a.T.flat[::-7],
     "flat written": lambda np, a: a.flat.__setitem__(slice(3, None, 5), 2.5),
     "sum 0": lambda np, a: a.sum(axis=0),
     "sum 1": lambda np, a: a.sum(axis=1, keepdims=True),

@@ -16,7 +16,7 @@ from tests.support.distributed import (
 KINDS = ["f8", "c16", "i1", "?", "f4", "u2"]
 PRODUCTS = {
     "matmul": lambda np, a, b: a @ b,
-    "matmul turned": lambda np, a, b: b.T @ a.T,
+    "matmul transposed": lambda np, a, b: b.T @ a.T,
     "matmul with a list": lambda np, a, b: a @ ([1, 2] * (a.shape[1] // 2)),
     "reduced together": lambda np, a, b: np.logical_and.reduce([a > 1, a < 4, b.T > 2]),
     "any of several": lambda np, a, b: np.any([a > 10, a < -9], axis=0),
@@ -37,7 +37,7 @@ PRODUCTS = {
     "tensordot": lambda np, a, b: np.tensordot(a, b, 1),
     "tensordot 2": lambda np, a, b: np.tensordot(a, b, axes=([0, 1], [1, 0])),
     "einsum": lambda np, a, b: np.einsum("ij,jk->ik", a, b),
-    "einsum turned": lambda np, a, b: np.einsum("ij,jk->ki", a, b),
+    "einsum transposed": lambda np, a, b: np.einsum("ij,jk->ki", a, b),
     "einsum inner": lambda np, a, b: np.einsum("ij,ji", a, b),
     "einsum each": lambda np, a, b: np.einsum("ij,ji->ij", a, b),
     "einsum rows": lambda np, a, b: np.einsum("ij,ji->i", a, b),

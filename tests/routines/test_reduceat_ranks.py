@@ -20,7 +20,7 @@ REDUCEAT = {
     "reduceat jumping": lambda np, a: of_all(np, a, "maximum", JUMPING),
     "reduceat of one": lambda np, a: of_all(np, a, "add", [0]),
     "reduceat of none": lambda np, a: of_all(np, a, "add", []),
-    "reduceat places in pieces": lambda np, a: of_all(np, a, "minimum", np.array(MANY)),
+    "reduceat distributed indices": lambda np, a: of_all(np, a, "minimum", np.array(MANY)),
     "reduceat of integers": lambda np, a: of_all(np, a.astype("i2"), "add", MANY),
     "reduceat of truths": lambda np, a: (
         of_all(np, a > 2, "add"),

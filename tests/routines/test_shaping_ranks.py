@@ -13,7 +13,7 @@ SHAPING = {
     "reshape part": lambda np, a: a.reshape(30, 84)[::3, 5:],
     "ravel": lambda np, a: a.ravel(),
     "ravel part": lambda np, a: a[3:, 2:].ravel(),
-    "ravel turned": lambda np, a: a.T.ravel(),
+    "ravel transposed": lambda np, a: a.T.ravel(),
     "flatten": lambda np, a: a.flatten("F"),
     "swapaxes": lambda np, a: np.swapaxes(a, 0, 1) + 1,
     "moveaxis": lambda np, a: np.moveaxis(a, 0, -1) * 2,

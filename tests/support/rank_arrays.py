@@ -13,12 +13,12 @@ def array(dtype="f8"):
     return np.array(VALUES.astype(dtype))
 
 
-def everywhere(value):
-    """What all ranks have."""
+def allgather(value):
+    """The values of all ranks, in order. Collective."""
     return [pickle.loads(sent) for sent in _core.gather("a test", pickle.dumps(value))]
 
 
-def listed(results):
+def as_tuple(results):
     return results if isinstance(results, tuple) else (results,)
 
 

@@ -76,9 +76,9 @@ def drawn_array(chance, dtypes=DTYPES, dims=None, shape=None, styles=()):
     shapes = [shape] if shape is not None else [s for s in SHAPES if dims is None or len(s) in dims]
     shape = chance.choice(shapes)
     dtype, style = chance.choice(dtypes), chance.choice(styles or STYLES)
-    seed, turned = chance.randrange(1000), len(shape) > 1 and chance.random() < 0.15
-    made = f"some({dtype!r}, {shape}, {style!r}, {seed}{', ' + repr('F') if turned else ''})"
-    if chance.random() < 0.6 and shape and not turned:
+    seed, transposed = chance.randrange(1000), len(shape) > 1 and chance.random() < 0.15
+    made = f"some({dtype!r}, {shape}, {style!r}, {seed}{', ' + repr('F') if transposed else ''})"
+    if chance.random() < 0.6 and shape and not transposed:
         made = f"lay({made}, {layout(chance, len(shape))!r})"
     return made
 

@@ -61,7 +61,7 @@ class Call(Keys, Words):
 
     @property
     def is_plain(self):
-        """Whether no array is in pieces on one rank."""
+        """Whether no array is distributed."""
         return "lay(" not in str(self)
 
     def filled(self, part):
