@@ -144,7 +144,7 @@ MEMBERS = ["dtype", "device", "mT", "ndim", "shape", "size", "T", "to_device"]
 
 
 def functions():
-    """Every function with what it is given: by place, and by name."""
+    """Every function with its positional and keyword arguments."""
     tables = ((ONE, "x, /"), (TWO, "x, x2, /"), (INTEGERS, "i, i, /"), (TRUTHS, "b, b, /"))
     lines = [f"{name}({given})" for names, given in tables for name in names.split()]
     for line in [*lines, *REST.split("\n")]:
@@ -155,7 +155,7 @@ def functions():
 
 
 def values(xp):
-    """What the table speaks of, in a namespace."""
+    """The operands of the table, in a namespace."""
     x = xp.reshape(xp.arange(240.0) % 17 / 8 + 1, (20, 12))
     square = x[:12] + 9 * xp.eye(12)
     i = xp.astype(x, xp.int64)
@@ -172,7 +172,7 @@ def values(xp):
 
 
 def called(xp, name, call):
-    """What a function gives, with NumPy only what it knows of the keywords."""
+    """The result of a function; NumPy gets only the keywords that it has."""
     function = xp
     for part in name.split("."):
         function = getattr(function, part)
@@ -210,7 +210,7 @@ def test_description():
 
 
 def description(a):
-    """What the namespace says about itself, as checks by name."""
+    """Checks of the namespace's description of itself, by name."""
     info = np.__array_namespace_info__()
     parameters = inspect.signature(np.sort).parameters
     return {

@@ -76,7 +76,7 @@ WRITTEN: dict[str, Callable[..., Any]] = {
 
 
 def written(np: Any, name: str, values: Any, shape: tuple[int, ...], steps: Any) -> bytes:
-    """What an array holds after a result was written into a part of it."""
+    """The array after a result was written into a part of it."""
     dtype = abs(values).dtype if name.startswith("absolute") else values.dtype
     out = np.zeros(values.shape, dtype)
     a, part = views((np.array(values), out), shape, steps)

@@ -40,7 +40,7 @@ MODES = ["ignore", "warn", "raise", "call", "log"]
 
 
 def told(np, program, size, mode, action):
-    """What is warned, called, or raised; a result is used at once. Ours name the line."""
+    """The warnings, calls and errors of a program; Dappled's name the line."""
     calls, raised = Calls(), None
     with warnings.catch_warnings(record=True) as caught, numpy.errstate(all=mode, call=calls):
         warnings.simplefilter(action)
@@ -58,7 +58,7 @@ def told(np, program, size, mode, action):
 
 
 class Calls:
-    """What `numpy.seterrcall` may be given: a function, or something to write to."""
+    """An argument of `numpy.seterrcall`: a function that also has `write`."""
 
     def __init__(self):
         self.made = []

@@ -84,7 +84,7 @@ PROGRAMS = [
 
 
 class Calls(list):
-    """What `numpy.seterrcall` may be given: a function, or something to write to."""
+    """An argument of `numpy.seterrcall`: a function that also has `write`."""
 
     def __call__(self, kind, flags):
         self.append(kind)  # of the flags NumPy tells all that one loop signalled
@@ -98,7 +98,7 @@ def made(np):
 
 
 def told(np, program, mode):
-    """What is raised, recorded and called."""
+    """The recorded warnings, the calls and the error of a program."""
     names, calls, raised = {"np": np, "numpy": numpy, **made(np)}, Calls(), None
     modes = {"all": mode if mode in ("raise", "call", "log") else "warn", "under": "ignore"}
     with warnings.catch_warnings(record=True) as caught, numpy.errstate(**modes, call=calls):

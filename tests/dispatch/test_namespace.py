@@ -45,7 +45,7 @@ def signature(function):
 
 
 def plain(text, name):
-    """A signature without what the array API standard adds."""
+    """A signature without the additions of the array API standard."""
     if name in ("fftfreq", "rfftfreq"):
         return text.replace(", *, dtype=None", "")
     return text.replace(", descending=False", "") if name in ("sort", "argsort") else text

@@ -82,7 +82,7 @@ def _relaxed(np, u, kept):
 
 @pytest.mark.parametrize("shape", [(5, 6), (40, 7), (400, 300)])
 def test_writes_over_what_they_read(shape):
-    """Who holds the expression sees what was written, and still does when it is overwritten."""
+    """A held expression keeps its values when an operand is overwritten."""
     both = []
     for np in (numpy, dappled):
         u = np.array(numpy.random.default_rng(1).random(shape))

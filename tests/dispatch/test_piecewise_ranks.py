@@ -73,7 +73,7 @@ def test_unseeded_generators_agree_on_all_ranks():
 
 
 def test_mask_selections_are_copies():
-    """Also where it was not computed when what it was chosen from is written."""
+    """Deferred selections keep their values when the source is written."""
     writes = {
         "all": lambda v: v.__setitem__(..., 9),
         "part": lambda v: v.__setitem__(slice(2, None, 3), 9),

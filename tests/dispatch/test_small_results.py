@@ -103,7 +103,7 @@ def test_a_result_is_an_array(use, dtype):
 
 
 def test_memory_goes_from_result_to_result_and_is_never_two():
-    """Values that are held stay what they are, whatever becomes of those that are dropped."""
+    """Held results keep their values while others are dropped."""
 
     def program(np, a):
         held, sums = [], []

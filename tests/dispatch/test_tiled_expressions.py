@@ -64,7 +64,7 @@ def test_written_in_any_direction(view, dtype):
     assert numpy.asarray(ours).tobytes() == theirs.tobytes()
 
 
-# On both sides of what is computed at once, and of what is copied at once.
+# Sizes around the thresholds of eager computation and of copying.
 SIDES = [(98, 101), (130, 126), (131, 126), (300, 200), (370, 360)]
 LAYOUTS = {
     "in order": lambda a, h, w: a.reshape(-1)[: h * w].reshape(h, w),

@@ -28,7 +28,7 @@ def test_warnings_name_the_line_of_the_program():
 
 
 def signalling():
-    """Programs of which one rank alone signals something, and what all then raise."""
+    """Programs that set a floating-point flag on one rank, and the error that all raise."""
     one, large = numpy.ones(64), numpy.full(64, 1.0)
     one[-1], large[:2] = 0, 1e308
     a, b, c = np.array(one), np.array(large), np.array(1 / one)

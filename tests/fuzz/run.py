@@ -189,7 +189,7 @@ def worker(folder):
     is_first = dappled.comm.rank == 0
 
     def agreed(value):
-        """What every rank has found."""
+        """The findings of all ranks."""
         if number == 1:
             return [value]
         return [pickle.loads(one) for one in _core.gather("a test", pickle.dumps(value))]
@@ -227,7 +227,7 @@ def worker(folder):
 
 
 def shrunk(statements, seed, found, rerun):
-    """The statements that are needed for a failure, and what is different."""
+    """The statements that a failure needs, and the difference."""
     if rerun(statements, seed) is None:
         return statements, f"{found} (not when it is run again)"
     at = len(statements) - 1

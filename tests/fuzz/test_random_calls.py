@@ -47,7 +47,7 @@ def test_every_template_succeeds():
 
 
 def test_every_name_has_a_template():
-    """Of what is computed where the elements lie."""
+    """Every native and piecewise name occurs in a template."""
     drawn = {word for template in table.TEMPLATES for word in re.findall(r"\w+", template)}
     drawn |= {*ELSEWHERE.split()}
     names = [name for name, way in ways().items() if way in ("native", "piecewise")]

@@ -155,7 +155,7 @@ PROGRAMS = {
 
 
 def seen(np, program):
-    """What a program gives: values, dtypes, and whether arrays are the right ones."""
+    """The result of a program: class, dtype and values."""
     try:
         found = program(np)
     except Exception as error:

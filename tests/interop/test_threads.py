@@ -31,7 +31,7 @@ def distributed():
 
 
 def in_thread(act, *arguments):
-    """What a function gives or raises in another thread."""
+    """The result or error of a function in another thread."""
     outcome = []
 
     def run():

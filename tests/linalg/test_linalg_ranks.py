@@ -20,7 +20,7 @@ def cubes(np, a):
 
 
 def rebuilt(factors):
-    """The product of factors whose signs are free, and what is not."""
+    """The product of factors with free signs, and the unique factors."""
     u, values, v = factors
     return [(u * values) @ v, values]
 

@@ -91,7 +91,7 @@ def flags(np):
 
 
 def thaw(np):
-    """What lies in bytes can't be made writeable, and what lies in others can."""
+    """Arrays over `bytes` cannot be made writeable; others can."""
     theirs = np.frombuffer(bytearray(8), "u1")
     theirs.setflags(write=False)
     theirs.setflags(write=True)
@@ -185,7 +185,7 @@ STRIDED = (((None, 3), (8, 8)), ((2, None), (16, 8)), ((3, 2, None), (0, 8, 8)))
 
 
 def windows(length):
-    """Windows that overlap, written with what is the same in all of them."""
+    """Overlapping windows, written with equal values."""
 
     def program(np):
         strided, made = np.lib.stride_tricks.as_strided, []
@@ -203,7 +203,7 @@ def windows(length):
 
 
 def fields(np):
-    """Functions of fields that write what they are given."""
+    """Functions of `recfunctions` that write their argument."""
     tools, number = np.lib.recfunctions, np.array(0)
     tools.assign_fields_by_name(number, np.array(3))
     a, b = np.ones(2, "i4,f8"), np.zeros(2, "i4,f8,f8")

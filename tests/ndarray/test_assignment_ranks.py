@@ -27,7 +27,7 @@ def flat_assigned(a, value):
 
 
 def over(a, rows, *ahead, held=None):
-    """Writes over less than half of an array what is made of rows about it, again and again."""
+    """Repeated stencil updates of less than half of an array."""
     made = None
     for _ in range(3):
         read = [a[rows.start + by : rows.stop + by] for by in ahead]
@@ -39,7 +39,7 @@ def over(a, rows, *ahead, held=None):
 
 
 def over_held(np, a):
-    """The same where what was written, or the array before, is needed afterwards."""
+    """Stencil updates whose results or earlier values are read afterwards."""
     before, made = a.copy(), []
     return over(a, slice(3, 25), -1, 1, held=made), before, [one - before[:22] for one in made]
 

@@ -71,7 +71,7 @@ def test_a_long_loop_leaves_nothing(name, size):
     after = dappled.memory_stats()
     # A node with nothing in it would take more than this.
     assert resident() - before < many * 250
-    # What is pending holds arrays, now more and now less.
+    # The number of pending arrays varies.
     assert after["live"] < stats["live"] + 400 * 8 * size
 
 

@@ -103,7 +103,7 @@ def test_elements_in_memory_order(name, size):
 
 
 def seen(np, name, layouts, look, shape):
-    """What an expression of arrays with two layouts shows; nothing of it is looked at before."""
+    """Flags and strides of an expression of arrays with two layouts."""
     operands = (LAYOUTS[layout](np, shape) for layout in layouts)
     return bits(LOOKS[look](np, EXPRESSIONS[name](np, *operands)))
 

@@ -6,7 +6,7 @@ from tests.support.distributed import VALUES, check_table, distributed, raised
 
 
 def walked(iterator, *members):
-    """What an iterator gives, with what it says of itself meanwhile."""
+    """The values of an iterator, with its attributes at each step."""
     found = []
     for value in iterator:
         values = value if isinstance(value, tuple) else (value,)
@@ -40,7 +40,7 @@ def rows(iterator):
 
 
 def in_rows(*names, **options):
-    """An iterator over the rows of what some functions make of an array."""
+    """An iterator over rows of results."""
     return lambda np, a: rows(np.nditer([name(a) for name in names], ["external_loop"], **options))
 
 

@@ -56,7 +56,7 @@ def same(pair):
 
 
 class Programs(RuleBasedStateMachine):
-    """Arrays, and what programs do with them."""
+    """A state machine of arrays and operations on them."""
 
     arrays = Bundle("arrays")
 

@@ -62,7 +62,7 @@ def is_apart(np):
 
 
 def elements(array, values):
-    """What an array of texts or dates is when it has been written, or the error."""
+    """An array of strings or dates after a write, or the error."""
     found = [array[0].item(), array[-1].item(), len(list(array))]
     for value in values:
         try:

@@ -307,7 +307,7 @@ def one_element_of_a_condition():
     return np.where(condition, stored(), 0.0).sum()
 
 
-# -- What ranks may do alone ----------------------------------------------------------------------
+# -- Legal differences between ranks --------------------------------------------------------------
 def replicated_work():
     a = stored()
     small = np.arange(100.0)

@@ -26,7 +26,7 @@ def array(count=12):
     return np.arange(float(count)) + 1
 
 
-# One rank ends: what is said, and by whom.
+# One rank ends; the others report it.
 def raises(a):
     if RANK == 1:
         raise ValueError("only here")

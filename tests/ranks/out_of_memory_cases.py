@@ -17,7 +17,7 @@ from dappled import _core
 
 # Elements of the operands.
 COUNT = 3 << 19
-# Bytes that may be had beside what is in use: no result has room, then some temporaries do.
+# Bytes available beside those in use: first too few for any result, then for temporaries.
 ROOMS = [1 << 20, 7 << 20, 15 << 20, 28 << 20]
 
 CASES = """
@@ -90,7 +90,7 @@ def pieces(arrays):
 
 
 def limit(room):
-    """Allows so many bytes beside those in use; None: as many as there are."""
+    """Limits memory to `room` bytes beside those in use; None removes the limit."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     soft = resource.RLIM_INFINITY if room is None else used + room
     resource.setrlimit(resource.RLIMIT_AS, (soft, resource.RLIM_INFINITY))
@@ -113,7 +113,7 @@ def outcome(case, room, arrays):
 
 
 def goes_on(arrays):
-    """What a sum over all ranks raises; None where they still do the same."""
+    """The error of a sum over all ranks; None where the ranks still agree."""
     try:
         (arrays["a"] * 2).sum().item()
     except BaseException as error:
@@ -133,7 +133,7 @@ def main(folder, rooms, *cases):
 
 
 def wait_for_others(folder, case, room):
-    """Waits, without a message, until all ranks have said what came of a case."""
+    """Waits, without a message, until all ranks have reported a case."""
     start = f'["{case}", {room}, '
     for _ in range(200):
         texts = [file.read_text() for file in Path(folder).iterdir()]

@@ -141,7 +141,7 @@ LAID_OUT = {
 
 
 def quiet_product(np, a, b):
-    """What BLAS signals of NaN and infinity depends on the CPU, and on where rows are cut."""
+    """BLAS's flags for NaN and infinity depend on the CPU and on the distribution of rows."""
     with np.errstate(invalid="ignore"):
         return np.round(a @ b, 6)
 

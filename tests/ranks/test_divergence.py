@@ -17,7 +17,7 @@ DIVERGING = [
     name for name, case in vars(cases).items() if inspect.isfunction(case) and name not in OTHERS
 ]
 
-# What is said to differ.
+# The hint of the error, by case.
 HINTS = {
     "scalar_of_an_unseeded_generator": "the scalars differ",
     "scalar_assigned": "the scalars differ",

@@ -11,7 +11,7 @@ SHAPE = (6, 8)
 
 
 def distributions(ranks):
-    """Every kind, over so many ranks."""
+    """Every kind of distribution over `ranks` ranks."""
     dealt = [[range(rank, SHAPE[0], ranks) for rank in range(ranks)], None]
     return {
         "block": Distribution(SHAPE, "bn", nprocs=ranks),

@@ -49,7 +49,7 @@ def test_a_long_computation_ends_and_can_be_done_again():
     a = np.linspace(0, 1, 1 << 24)
     b = long_chain(a)
     assert interrupted(lambda: b.sum().item()) < SOON
-    # Not computed yet, and computed for what is needed.
+    # Deferred, and computed on demand.
     expected = numpy.linspace(0, 1, 1 << 24)[:5]
     for _ in range(100):
         expected = numpy.sin(expected) + numpy.cos(expected)
@@ -70,7 +70,7 @@ def test_a_sort_ends():
 
 
 def test_the_handler_decides():
-    """Work goes on where a handler raises nothing, and ends with what it raises."""
+    """Work continues after a handler that returns, and ends with the handler's exception."""
     seen = []
     old = signal.signal(signal.SIGUSR1, lambda *_: seen.append(time.perf_counter()))
     try:

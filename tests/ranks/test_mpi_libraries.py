@@ -87,7 +87,7 @@ def test_nothing_hangs_with_any_library(library, case, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("library", ["standard ABI", "Open MPI"])
 def test_the_intended_library_is_loaded(library):
-    """What carries messages says what it is; which file that is, /proc says."""
+    """`comm.name` names the library, and /proc/self/maps the loaded file."""
     program = "import dappled; print(dappled.comm.name, open('/proc/self/maps').read())"
     done = on_ranks(library, "-c", program)
     assert done.returncode == 0, done.stderr

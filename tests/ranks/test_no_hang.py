@@ -13,12 +13,12 @@ from tests.support.mpi import MPIEXEC
 
 SCRIPT = Path(__file__).parent / "no_hang_cases.py"
 RANKS = 3
-# A job that takes longer hangs. What is asked for is 5 s, on a machine that does nothing else.
+# A job that takes longer hangs. The requirement is 5 s on an idle machine.
 LIMIT = 60
 
 
 def job(*command, ranks=RANKS, **variables):
-    """Runs Python on so many ranks, within the limit."""
+    """Runs Python on several ranks with a time limit."""
     launcher = ["timeout", "-k", "5", str(LIMIT), str(MPIEXEC), "-n", str(ranks)]
     env = {**os.environ, "DAPPLED_WHOLE_BELOW": "0", "DAPPLED_THREADS": "1", **variables}
     command = [*launcher, sys.executable, *map(str, command)]
@@ -27,7 +27,7 @@ def job(*command, ranks=RANKS, **variables):
     return done
 
 
-# What one rank does, and what is then said, once. Where the process is gone, the launcher tells.
+# One rank's action, and messages that appear once. For a killed process mpiexec reports.
 ENDINGS = {
     "raises": ["ValueError: only here", "rank 1 of 3"],
     "raises_while_others_are_elsewhere": ["ValueError: only here", "rank 1 of 3"],
@@ -51,7 +51,7 @@ def test_all_ranks_end_when_one_does(case, tmp_path):
         assert done.stderr.count(said) == 1, done.stderr
 
 
-# What ranks do differently, and the text of the lines of which the error speaks.
+# The difference between ranks, and the source lines that the error shows.
 DIVERGENCES = {
     "branches": ["a.sum()", "return a[::-1] + 1"],
     "other_shapes": ["return np.arange(float(count)) + 1"],

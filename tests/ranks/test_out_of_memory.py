@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 CASES_FILE = HERE / "out_of_memory_cases.py"
 CASES = re.search(r'CASES = """\n(.*?)\n"""', CASES_FILE.read_text(), re.DOTALL)[1].splitlines()
 LIMIT = 120
-# One thread's heap, and none that is kept: what is free is not what the limit allows.
+# One heap without a cache: free memory in a pool would not count against the limit.
 VARIABLES = {
     "DAPPLED_CACHE": "0",
     "DAPPLED_THREADS": "1",
@@ -42,9 +42,9 @@ def launch(ranks, *arguments, **variables):
 
 @functools.cache
 def outcomes(ranks, folder):
-    """What each rank said of each case: its outcomes with ever more room, or why there are none."""
+    """Each rank's outcomes of each case with growing limits, or the reason why there are none."""
     found, left = {}, CASES
-    # On several ranks only what no rank has room for: MPI itself may need memory, and aborts.
+    # On several ranks only sizes that no rank has room for: MPI aborts without memory.
     rooms = 4 if ranks == 1 else 1
     while left:
         [file.unlink() for file in folder.iterdir()]

@@ -18,7 +18,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 EXAMPLES = TARGET / "dappled" / "examples"
 TIMES = 50
 LIMIT = 60
-# Alone, and under mpiexec on so many ranks.
+# Alone, and under mpiexec on several ranks.
 LAUNCHERS = [(), *((str(MPIEXEC), "-n", str(ranks)) for ranks in (1, 2, 3, 4, 7))]
 
 

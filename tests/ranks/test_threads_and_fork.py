@@ -91,7 +91,7 @@ def test_one_thread_reads_what_another_writes(size, foreign):
     assert not wrong
 
 
-# What a forked process computes: small and large arrays, on one thread and on several.
+# Computations of a forked process: small and large arrays, on one thread and on several.
 COMPUTED = """
 def computed(np):
     small, large = np.arange(100.0), np.arange(400_000.0) % 1000

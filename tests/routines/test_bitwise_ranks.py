@@ -33,7 +33,7 @@ BITS = {
 
 
 def bits(*values):
-    """The very bits of what was computed."""
+    """The bits of the result."""
     return [value.view("i8") for value in values]
 
 

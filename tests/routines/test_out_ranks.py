@@ -8,7 +8,7 @@ KINDS = ["f4", "c16", "i4", "f8"]
 
 
 def into_each(np, act, shape):
-    """What is written into arrays of several dtypes, or NumPy's refusal."""
+    """`out=` of several dtypes: the written values, or NumPy's error."""
     made = []
     for kind in KINDS:
         out = np.zeros(shape, kind)

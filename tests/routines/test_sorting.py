@@ -156,7 +156,7 @@ def test_near(kind, where, steps, times):
     is_sorted = counting_sort(given, out)
     assert numpy.array_equal(out, numpy.sort(given) if is_sorted else numpy.zeros_like(given))
     span = int(given.max()) - int(given.min()) if times else 0
-    # What is beyond int64 is left to others.
+    # Values beyond int64 are tested elsewhere.
     assert is_sorted == (times > 0 and span * 8 < len(given) and int(given.max()) < 1 << 63)
 
 

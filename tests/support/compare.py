@@ -32,7 +32,7 @@ class Outcome:
 
 
 def run(np, program, make):
-    """What a program does with the arrays that `make` makes in a namespace."""
+    """The outcome of a program in a namespace, with the arrays that `make` creates there."""
     value = shared = raised = None
     arrays = make(np)
     with warnings.catch_warnings(record=True) as caught:
@@ -72,7 +72,7 @@ def stay_deferred():
 
 
 def difference(program, make):
-    """None if both namespaces do the same, else a text that says what is different."""
+    """None if both namespaces agree, else a description of the differences."""
     theirs, ours = run(numpy, program, make), run(dappled, program, make)
     if theirs == ours:
         return None
@@ -91,7 +91,7 @@ def differing(program, makers):
 
 
 def outcome_of(act, *args):
-    """What a call gives, or its error and the text."""
+    """The result of a call, or the class and text of its error."""
     try:
         return act(*args)
     except Exception as error:
@@ -100,7 +100,7 @@ def outcome_of(act, *args):
 
 
 def plain(text):
-    """A message without what differs for good reasons: addresses and the module's name."""
+    """A message without addresses and module names, which legitimately differ."""
     text = re.sub(r"0x[0-9a-fA-F]+", "0x", text)
     return re.sub(r"\b(numpy|dappled|standin)\.(_core\.)?", "", text)
 

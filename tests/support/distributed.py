@@ -83,7 +83,7 @@ def check_table(table, name, rare=False, values=VALUES, gathered=VALUES.nbytes /
 
 
 def check(program, arrays, gathered=VALUES.nbytes // 8, about=""):
-    """Asserts that a program gives NumPy's values and gathers at most so many bytes."""
+    """Asserts that a program gives NumPy's values and gathers at most `gathered` bytes."""
     found = differences(about, program, arrays, gathered)
     assert not found, "\n".join(found)
 

@@ -93,7 +93,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _selected(items, file):
-    """The tests that a launch is to run: those of a list, or one in so many of all rank tests."""
+    """The tests to run in a launch: those of the list, or every n-th test on ranks."""
     if file.exists():
         selected = set(file.read_text().splitlines())
         return [item for item in items if item.nodeid in selected]
@@ -273,7 +273,7 @@ def _failed(reports):
 
 
 def _broken_report(item, reports, number, output):
-    """A failure with what the ranks that left the test reported, and the output of the launch."""
+    """A failure with the reports of the ranks that left the test, and the launch's output."""
     own = ""
     for rank in range(number):
         for one in _of_rank(reports / f"{rank}.jsonl").get(item.nodeid, {}).get("reports", []):

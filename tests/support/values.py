@@ -33,7 +33,7 @@ def numbers(dtype, shape, seed=0):
 
 @cache
 def _drawn(dtype, shape, seed):
-    """Drawn once: to seed takes longer than most of what is then computed."""
+    """Cached: seeding takes longer than most of the computations."""
     size = int(numpy.prod(shape))
     random = numpy.random.RandomState(seed + size)
     whole = random.randint(-9, 10, size)

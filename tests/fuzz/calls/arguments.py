@@ -9,7 +9,7 @@ RARELY = 0.04
 
 
 class Words:
-    """What a `Call` draws beside arrays and keys."""
+    """Random scalars and keywords of a `Call`."""
 
     def rarely(self, chance=RARELY):
         return self.chance.random() < chance
@@ -21,7 +21,7 @@ class Words:
         return repr(self.one(words))
 
     def maybe(self, text):
-        """What is said in half of the calls."""
+        """An argument that half of the calls have."""
         return self.chance.choice([text, ""])
 
     def method(self):
@@ -56,7 +56,7 @@ class Words:
         return self.chance.choice(["None", self.axis()])
 
     def axes(self):
-        """What reductions take: none, one axis, or several."""
+        """An `axis` of reductions: None, one axis or several."""
         several = self.chance.sample(
             range(self.first.ndim), self.chance.randint(0, self.first.ndim)
         )

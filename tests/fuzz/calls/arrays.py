@@ -28,7 +28,7 @@ SCATTERED = re.compile(r"'(cyclic|block-cyclic|unstructured|[bn]*c[bcn]*)'\)")
 
 
 def names(np):
-    """What a text may say, in one of the namespaces."""
+    """The names that a call may use, in one of the namespaces."""
     known = {"np": np, "numpy": numpy, "nan": numpy.nan, "inf": numpy.inf}
     return known | {"some": functools.partial(some, np), "lay": functools.partial(lay, np)}
 

@@ -21,7 +21,7 @@ OFTEN, ROUNDING = 0.3, 64
 INTO = "<into>"
 # NumPy does where there is a mask: for a number that the other's dtype does not have.
 CRASHES = re.compile(r"\b(equal|not_equal|(less|greater)(_equal)?)\(.*\b(3|300)<into>")
-# What stands before templates whose results are not NumPy's to the last bit.
+# Marks of templates whose results differ from NumPy's by rounding.
 MARKS = "~+=*"
 
 
@@ -103,7 +103,7 @@ class Call(Keys, Words):
         return self.shaped(self.first.shape, said)
 
     def b(self, said=""):
-        """What goes together with the first array: an array, or a number."""
+        """A second operand: an array or a scalar."""
         if self.rarely(0.2):
             return self.scalar()
         if self.rarely():
@@ -135,10 +135,10 @@ class Call(Keys, Words):
         return self.made(f"{text} + 20 * np.eye({n}, dtype={dtype!r})")
 
     def value(self):
-        """What is written: a number, or an array for some of the places."""
+        """A value to assign: a scalar, or an array for some elements."""
         return self.scalar() if self.rarely(0.4) else self.b()
 
-    # Results that are written to what is given.
+    # Arguments for `out=`.
 
     def out(self):
         self.into = "out"

@@ -6,7 +6,7 @@ WRAPPED = ["{}", "np.array({}, {!r})", "numpy.array({}, {!r})", "lay(np.array({}
 
 
 class Keys:
-    """What a `Call` draws between brackets."""
+    """Random indices of a `Call`."""
 
     def key(self):
         """A key of everything, for the first array."""

@@ -83,7 +83,7 @@ def evaluated(text, known):
 
 @dataclass
 class Seen:
-    """An array as it was: its values, and what is said of it."""
+    """A snapshot of an array: its values and attributes."""
 
     values: numpy.ndarray
     about: tuple
@@ -173,7 +173,7 @@ def same_signs(one, other):
 
 
 def nearly(one, other, units):
-    """Beside the largest of them all: what cancels out in one way does not in another. Of complex
+    """Whether values agree to rounding, relative to the largest: cancellation differs. Of complex
     numbers that are not finite it is chance which of their parts is.
     """
     if one.dtype.kind not in "fc" or units is None:
@@ -189,7 +189,7 @@ def nearly(one, other, units):
 
 
 def compared(call, agreed=lambda found: [found]):
-    """What is different on some rank; "" where nothing is."""
+    """The difference on some rank, or ""."""
     theirs, ours = outcome(numpy, call), outcome(dappled, call)
     found = agreed((differences(call, theirs, ours), ours.warned))
     wrong = [f"rank {rank}: {text}" for rank, (text, _) in enumerate(found) if text]

@@ -21,7 +21,7 @@ def said(text):
 
 
 def difference(call, agreed=lambda found: [found]):
-    """A line that does the call again, and what was different; "" if nothing was."""
+    """A line that repeats the call, and the difference; "" if there is none."""
     if text := compared(call, agreed):
         return f"{call}\n  {text[:SHOWN]}"
     return ""

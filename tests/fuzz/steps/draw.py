@@ -59,7 +59,7 @@ class Draw:
         return self.one([None, self.axis(a)])
 
     def axes(self, a):
-        """What reductions take: none, one axis, or several."""
+        """An `axis` of reductions: None, one axis or several."""
         several = tuple(self.chance.sample(range(a.ndim), self.chance.randint(0, a.ndim)))
         return self.one([None, self.axis(a), several])
 

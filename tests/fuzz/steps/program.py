@@ -81,7 +81,7 @@ def made(chance, shape=None, dtype=None):
 
 
 def taken(chance, steps, pairs, history):
-    """One step on both sides, the results kept; what was wrong with it."""
+    """Runs one step on both sides and keeps the results; returns the difference."""
     (name, step), seed = chance.choice(steps), chance.randrange(10**9)
     which = [chance.randrange(len(pairs)) for _ in range(2)]
     draws = [Draw(seed, np) for np in (numpy, dappled)]
@@ -101,7 +101,7 @@ def taken(chance, steps, pairs, history):
 
 
 def changed(pairs, which):
-    """What is different in some of the arrays, if anything is."""
+    """The first difference in some of the arrays, or None."""
     for at in which:
         if text := unlike(*pairs[at]):
             return f"array {at}: {text}"
@@ -117,7 +117,7 @@ def lies(array):
 
 
 def outcome(step, *arguments):
-    """A result, or what was raised."""
+    """A result, or the exception."""
     try:
         return step(*arguments)
     except Exception as error:
@@ -146,7 +146,7 @@ def flat(results):
 
 
 def unlike(theirs, ours):
-    """What is different in two results; nothing where they are the same, but for rounding."""
+    """The difference of two results, or "" where they agree to rounding."""
     theirs, ours = flat(theirs), flat(ours)
     if len(theirs) != len(ours):
         return f"NumPy {theirs!r}, Dappled {ours!r}"
@@ -185,7 +185,7 @@ def equal(one, other):
 
 
 def nearly(one, other):
-    """Beside the largest of them all: what cancels out in one way does not in another."""
+    """Whether values agree to rounding, relative to the largest: cancellation differs."""
     finite = numpy.isfinite(one)
     if not equal(one[~finite], other[~finite]):
         return False

@@ -149,7 +149,7 @@ def _check_bits(got, want, where):
 
 
 def same(got, want, where):
-    """Compares what a library returned with what it returned for NumPy's arrays."""
+    """Compares a library's results for Dappled arrays with those for NumPy's."""
     for kind, compare in _COMPARED.items():
         if kind(want):
             compare(got, want, where)

@@ -22,7 +22,7 @@ FRAME = {"key": KEYS, "x": VALUES, "y": OTHERS}
 
 
 def framed(act):
-    """What is done with a data frame of the arrays."""
+    """A program of a data frame of the arrays."""
     return lambda columns, *others: act(pandas.DataFrame(columns), *others)
 
 

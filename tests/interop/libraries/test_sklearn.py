@@ -51,7 +51,7 @@ def predicted(estimator, *methods):
 
 
 def transformed(estimator):
-    """What a transformer makes of X, and what it has learned."""
+    """The transformed X, and the learned attributes."""
 
     def call(x):
         fitted = estimator()
