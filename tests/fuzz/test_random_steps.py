@@ -26,3 +26,10 @@ def test_steps(family, seed):
 def test_steps_on_ranks(seed):
     found = program.difference(seed, 20, None, allgather)
     assert found is None, found
+
+
+@pytest.mark.ranks(2, replicated_below=1_000_000, sample={2: 2})
+@pytest.mark.parametrize("seed", range(42 * TIMES))
+def test_steps_on_replicated_arrays(seed):
+    found = program.difference(seed, 20, None, allgather)
+    assert found is None, found

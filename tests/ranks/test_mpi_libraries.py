@@ -44,7 +44,7 @@ FILES = {
         ],
         1,
     ),
-    "programs": (["ranks/test_programs_ranks.py"], 12),
+    "programs": (["ranks/test_programs_ranks.py", "fuzz/test_random_steps.py"], 12),
 }
 
 
