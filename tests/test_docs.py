@@ -1,4 +1,4 @@
-"""What the documents show is true: their examples run, and what is generated is current."""
+"""The documentation: its examples run, and generated parts are current."""
 
 import doctest
 import importlib.util

@@ -1,4 +1,4 @@
-"""Every public name is explained, and the examples in the explanations are true."""
+"""Every public name has a docstring, and the examples in docstrings run."""
 
 import doctest
 import inspect

@@ -1,4 +1,4 @@
-"""The programs in examples/programs: unchanged with NumPy, and with Dappled on 1 and on 3 ranks."""
+"""The programs in examples/programs with NumPy, and with Dappled on 1 and 3 ranks."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PROGRAMS = sorted((ROOT / "examples" / "programs").glob("*.py"))
 RUN = [sys.executable, "-m", "dappled", "run", "--as-numpy"]
-# Arrays in pieces although they are small: the programs run in a second.
+# Small arrays are distributed too: the programs run in a second.
 SETTINGS = {"MPLBACKEND": "agg", "DAPPLED_FALLBACK": "quiet", "DAPPLED_WHOLE_BELOW": "2000"}
 TIME = 300  # for what hangs
 
@@ -41,7 +41,7 @@ def with_numpy(program, place):
 
 @pytest.mark.parametrize("ranks", [pytest.param(1, id="1 rank"), pytest.param(3, id="3 ranks")])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
-def test_a_program_does_what_it_does_with_numpy(program, ranks, tmp_path_factory):
+def test_programs_run_as_with_numpy(program, ranks, tmp_path_factory):
     folder = tmp_path_factory.getbasetemp() / program.stem
     folder.mkdir(exist_ok=True)
     printed, saved, picture = with_numpy(program, folder)

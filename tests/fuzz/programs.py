@@ -9,7 +9,8 @@ because shapes, dtypes and values decide what can come next.
 import random
 
 import numpy
-from reference import Oracle, quietly
+
+from tests.fuzz.reference import Oracle, quietly
 
 NATIVE = "?bhilBHILefdFD"
 OTHER = ["M8[D]", "m8[s]", "U3", "S2", ">i4", ">f8", "g", "O"]

@@ -101,7 +101,7 @@ class Run:
         self.fixed = set(self.names)
 
     def arrays(self):
-        """What the program has made, by name."""
+        """The variables of the program, by name."""
         return {
             name: value
             for name, value in self.names.items()
@@ -141,7 +141,7 @@ def kept(value):
 
 
 def run_dappled(dappled, statements, in_function=False):
-    """Runs a program in Dappled; what it made and logged."""
+    """Runs a program in Dappled; returns its variables and its log."""
     run = Run(dappled, at=lambda array, dist: array.redistribute(dist))
     lines = []
     for statement in statements:
@@ -187,7 +187,7 @@ def _shown(value):
 
 
 def difference(oracle, run, statements=()):
-    """What is different between the oracle and Dappled's run; None if nothing is."""
+    """The difference between the oracle's and Dappled's run, or None."""
     left_open = LeftOpen(statements)
     if len(oracle.log) != len(run.log):
         return f"NumPy logged {len(oracle.log)} values, Dappled {len(run.log)}: {run.log}"
@@ -204,7 +204,7 @@ def difference(oracle, run, statements=()):
 
 
 class LeftOpen:
-    """What NumPy leaves open in a program, so that the oracle may differ in it."""
+    """Parts of a program that NumPy leaves undefined, where the oracle may differ."""
 
     def __init__(self, statements=()):
         text = " ".join(statements)

@@ -1,8 +1,8 @@
 """Runs random programs in Dappled and compares them with NumPy, sources copied first.
 
-    python tests/fuzz/run.py --seeds 0:10000
-    python tests/fuzz/run.py --seconds 600 --ranks 2,3,4
-    python tests/fuzz/run.py --seeds 17:18 --ranks 3 --settings deferred --show
+    python -m tests.fuzz.run --seeds 0:10000
+    python -m tests.fuzz.run --seconds 600 --ranks 2,3,4
+    python -m tests.fuzz.run --seeds 17:18 --ranks 3 --settings deferred --show
 
 Seeds are divided among the settings and numbers of ranks. Each combination runs thousands of
 programs in one process (or one launch of `mpiexec`). A program that fails is shrunk by dropping
@@ -20,8 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+ROOT = Path(__file__).resolve().parents[2]
 
 DEFERRED = {"DAPPLED_AT_ONCE": "0", "DAPPLED_TOGETHER": "1"}
 SETTINGS = {
@@ -103,14 +102,14 @@ def chunk(number, setting, first, last, end):
         Path(folder, "job").write_text(json.dumps(job))
         environment = {**os.environ, "DAPPLED_FALLBACK": "quiet", "PYTHONHASHSEED": "0"}
         environment["DAPPLED_WHOLE_BELOW"] = "0"
-        command = [sys.executable, str(HERE / "run.py"), "--worker", folder]
+        command = [sys.executable, "-m", "tests.fuzz.run", "--worker", folder]
         if number > 1:
             environment["DAPPLED_THREADS"] = "1"
             command = [str(Path(sys.prefix, "bin", "mpiexec")), "-n", str(number), *command]
         environment.update(SETTINGS[setting])
         output = Path(folder, "output")
         with output.open("w") as file:
-            process = subprocess.Popen(command, env=environment, stdout=file, stderr=file)
+            process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=file, stderr=file)
             status = watched(process, Path(folder))
         failures = [path.read_text() for path in sorted(Path(folder).glob("failure-*"))]
         at = progress(Path(folder), first)
@@ -146,7 +145,7 @@ def progress(folder, otherwise):
 
 
 def described_crash(seed, setting, number, status, output):
-    from programs import generate
+    from tests.fuzz.programs import generate
 
     statements, _ = generate(seed, number)
     head = f"seed {seed}, setting {setting}, {number} ranks: the process ended with {status}"
@@ -154,7 +153,7 @@ def described_crash(seed, setting, number, status, output):
 
 
 def show(options):
-    from programs import generate
+    from tests.fuzz.programs import generate
 
     number = int(options.ranks.split(",")[0])
     for seed in range(*seeds_of(options)):
@@ -164,10 +163,10 @@ def show(options):
 
 def script(statements):
     """A program as a script to run."""
-    from reference import for_dappled
+    from tests.fuzz.reference import for_dappled
 
-    head = "import sys; sys.path.insert(0, 'tests/fuzz')\nimport dappled as np, numpy\n"
-    head += "from reference import data, places; log = near = print\n"
+    head = "import dappled as np, numpy\n"
+    head += "from tests.fuzz.reference import data, places; log = near = print\n"
     if any("at(" in statement for statement in statements):
         head += "at = lambda array, dist: array.redistribute(dist)\n"
     return head + "\n".join(map(for_dappled, statements))
@@ -179,8 +178,9 @@ def script(statements):
 def worker(folder):
     import dappled
     from dappled import _core
-    from programs import generate
-    from reference import Oracle, difference, quietly, run_dappled
+
+    from tests.fuzz.programs import generate
+    from tests.fuzz.reference import Oracle, difference, quietly, run_dappled
 
     job = json.loads((folder / "job").read_text())
     number = dappled.comm.size
@@ -189,7 +189,7 @@ def worker(folder):
     is_first = dappled.comm.rank == 0
 
     def agreed(value):
-        """What every rank has found."""
+        """The findings of all ranks."""
         if number == 1:
             return [value]
         return [pickle.loads(one) for one in _core.gather("a test", pickle.dumps(value))]
@@ -227,7 +227,7 @@ def worker(folder):
 
 
 def shrunk(statements, seed, found, rerun):
-    """The statements that are needed for a failure, and what is different."""
+    """The statements that a failure needs, and the difference."""
     if rerun(statements, seed) is None:
         return statements, f"{found} (not when it is run again)"
     at = len(statements) - 1

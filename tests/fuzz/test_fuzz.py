@@ -1,16 +1,16 @@
-"""A fixed number of random programs; `make fuzz` runs new ones for as long as it is told to."""
+"""A fixed number of random programs; `make fuzz` runs new ones."""
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy
 import pytest
-from programs import generate
-from reference import Oracle, difference, for_dappled, for_oracle
-from run import shrunk
 
-RUN = Path(__file__).with_name("run.py")
+from tests.fuzz.programs import generate
+from tests.fuzz.reference import Oracle, difference, for_dappled, for_oracle
+from tests.fuzz.run import ROOT, shrunk
+
+RUN = ["-m", "tests.fuzz.run"]
 
 # The number of ranks, the settings, and the number of programs.
 RUNS = [
@@ -29,8 +29,8 @@ def test_random_programs(ranks, settings, count):
         first = 1_000 * ranks + 100 * place
         seeds = ["--seeds", f"{first}:{first + count}"]
         options = ["--ranks", str(ranks), "--settings", setting, "--failures", "1"]
-        command = ["timeout", "-k", "5", "150", sys.executable, str(RUN), *seeds, *options]
-        done = subprocess.run(command, capture_output=True, text=True)
+        command = ["timeout", "-k", "5", "150", sys.executable, *RUN, *seeds, *options]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
         assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -1,4 +1,4 @@
-"""Our generators in other libraries, and NumPy's generators on our arrays."""
+"""Dappled's generators in other libraries, and NumPy's generators on Dappled arrays."""
 
 import copy
 import pickle
@@ -123,7 +123,7 @@ OTHERS = {"pandas": sampled, "kmeans": clustered, "forest": grown, "graph": grap
 
 
 def outcome(np, kind, call):
-    """What a call gives, and what the generator draws after it; or the error."""
+    """The result of a call and the generator's next draw, or the error."""
     generator = getattr(np.random, kind)(7)
     try:
         found = call(generator)

@@ -1,4 +1,4 @@
-"""pandas with our arrays: its objects own their values, and our masks and indices select."""
+"""pandas with Dappled arrays: its objects own their values; masks and indices select."""
 
 import warnings
 
@@ -47,7 +47,7 @@ OWNING = {
 
 
 @pytest.mark.parametrize("name", OWNING)
-def test_what_is_written_into_pandas_objects_is_not_in_the_array(name):
+def test_writes_to_pandas_objects_do_not_change_the_array(name):
     for np in (numpy, dappled):
         y = np.array(VALUES)
         OWNING[name](y)
@@ -115,7 +115,7 @@ def test_masks_and_indices_of_ours_are_taken_as_numpys(name):
     assert repr(ours) == repr(theirs)
 
 
-def test_what_pandas_refuses_is_an_error():
+def test_pandas_errors():
     """It tests for NumPy's class itself in these: `mask.numpy()` is taken."""
     mask, groups = dappled.array(VALUES) > 2, dappled.array([0, 0, 1, 1, 2, 2])
     with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-"""Threads beside the first: they read what is local or replicated, and never communicate."""
+"""Threads beside the main one read local or replicated arrays and never communicate."""
 
 import asyncio
 import multiprocessing
@@ -31,7 +31,7 @@ def distributed():
 
 
 def in_thread(act, *arguments):
-    """What a function gives or raises in another thread."""
+    """The result or error of a function in another thread."""
     outcome = []
 
     def run():
@@ -133,7 +133,7 @@ MAKING = {
 
 @SEVERAL
 @pytest.mark.parametrize("name", MAKING)
-def test_what_another_thread_makes_is_replicated(name, ranks):
+def test_arrays_of_another_thread_are_replicated(name, ranks):
     distributed().sum()
     np.random.default_rng  # noqa: B018  loading the module is collective
     found = in_thread(MAKING[name], np)
@@ -175,7 +175,7 @@ COMMUNICATING = {
 
 @SEVERAL
 @pytest.mark.parametrize("name", COMMUNICATING)
-def test_what_communicates_is_an_error_in_another_thread(name, ranks):
+def test_collectives_raise_in_another_thread(name, ranks):
     a = distributed()
     a.sum()
     found = in_thread(COMMUNICATING[name], a)

@@ -1,4 +1,4 @@
-"""Libraries that test for NumPy's class: what they take of ours, and `a.numpy()`."""
+"""Libraries that test for NumPy's class: the arrays they accept, and `a.numpy()`."""
 
 import sys
 
@@ -38,7 +38,7 @@ def test_numpy_is_gathered_and_to_be_read():
 
 
 @pytest.mark.ranks(2)
-def test_errors_for_arrays_in_pieces_name_the_way_out():
+def test_errors_for_distributed_arrays_name_an_alternative():
     a = dappled.ones(100)
     for act in (memoryview, lambda a: a.__dlpack__(), lambda a: a.ctypes):
         with pytest.raises(BufferError, match=r"a\.numpy\(\)"):
@@ -165,7 +165,7 @@ REFUSING = {
 
 
 @pytest.mark.parametrize("name", REFUSING)
-def test_what_a_library_refuses_it_takes_by_numpy(name, tmp_path):
+def test_libraries_take_a_numpy(name, tmp_path):
     """As in the table of docs/interop.md: where one of these takes ours, the table is old."""
     use, a = REFUSING[name], dappled.array(VALUES)
     (tmp_path / "theirs").mkdir()
@@ -223,7 +223,7 @@ TAKING = {
 
 
 @pytest.mark.parametrize("name", TAKING)
-def test_what_a_library_takes(name, tmp_path):
+def test_library_accepts_arrays(name, tmp_path):
     (tmp_path / "theirs").mkdir()
     (tmp_path / "ours").mkdir()
     theirs = TAKING[name](VALUES.copy(), tmp_path / "theirs")

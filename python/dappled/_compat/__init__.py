@@ -2,7 +2,7 @@
 
 Input: nothing that the public interfaces offer. Output: the private object, or a fallback where
 there is one. Guarantees: no other module of the package uses such a part, and
-`tests/test_compat.py` asserts that every hook works with the installed versions.
+`tests/compat/test_compat.py` asserts that every hook works with the installed versions.
 
 ```text
 numpy_private     functions, classes and constants that NumPy does not document

@@ -2,7 +2,8 @@
 
 import numpy
 import pytest
-from border import Written, always, table_tests
+
+from tests.interop.libraries.boundary import Written, always, table_tests
 
 h5py = pytest.importorskip("h5py")
 
@@ -19,7 +20,7 @@ SHAPE = VALUES.shape
 
 
 def in_file(act):
-    """What is done with a new file that nobody else sees."""
+    """A program of a new file in memory."""
 
     def call(*arguments):
         with h5py.File("none", "w", driver="core", backing_store=False) as file:
@@ -29,7 +30,7 @@ def in_file(act):
 
 
 def stored(act=lambda data: data[()], **options):
-    """What is done with a data set of the values."""
+    """A program of a data set of the values."""
     return in_file(lambda file, values, *others: act(_set(file, values, **options), *others))
 
 
@@ -38,7 +39,7 @@ def _set(file, values, **options):
 
 
 def written(write, dtype="f8"):
-    """What a data set of zeros holds after a write."""
+    """The values of a data set of zeros after a write."""
 
     def act(file, *arguments):
         data = file.create_dataset("x", SHAPE, dtype)

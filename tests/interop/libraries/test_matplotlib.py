@@ -1,10 +1,11 @@
 """Matplotlib with our arrays: the same pixels, drawn by Agg."""
 
 import numpy
-from border import table_tests
 from matplotlib import colors, tri
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+
+from tests.interop.libraries.boundary import table_tests
 
 RNG = numpy.random.default_rng(9)
 X = numpy.linspace(0.1, 5, 40)

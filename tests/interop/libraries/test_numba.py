@@ -4,7 +4,14 @@ import math
 
 import numpy
 import pytest
-from border import Written, always, on_ranks, table_tests, where_distributed
+
+from tests.interop.libraries.boundary import (
+    Written,
+    always,
+    on_ranks,
+    table_tests,
+    where_distributed,
+)
 
 numba = pytest.importorskip("numba")
 

@@ -2,7 +2,8 @@
 
 import numpy
 import pytest
-from border import always, table_tests
+
+from tests.interop.libraries.boundary import always, table_tests
 
 pandas = pytest.importorskip("pandas")
 
@@ -21,7 +22,7 @@ FRAME = {"key": KEYS, "x": VALUES, "y": OTHERS}
 
 
 def framed(act):
-    """What is done with a data frame of the arrays."""
+    """A program of a data frame of the arrays."""
     return lambda columns, *others: act(pandas.DataFrame(columns), *others)
 
 

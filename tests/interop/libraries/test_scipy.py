@@ -1,7 +1,6 @@
 """SciPy with our arrays: the functions that are used most, and some that write an argument."""
 
 import numpy
-from border import Written, table_tests
 from scipy import (
     cluster,
     fft,
@@ -17,6 +16,8 @@ from scipy import (
     stats,
 )
 from scipy.sparse import linalg as sparse_linalg
+
+from tests.interop.libraries.boundary import Written, table_tests
 
 RNG = numpy.random.default_rng(7)
 A = RNG.standard_normal((6, 6))

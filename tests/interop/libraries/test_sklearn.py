@@ -2,7 +2,8 @@
 
 import numpy
 import pytest
-from border import table_tests
+
+from tests.interop.libraries.boundary import table_tests
 
 pytest.importorskip("sklearn")
 
@@ -50,7 +51,7 @@ def predicted(estimator, *methods):
 
 
 def transformed(estimator):
-    """What a transformer makes of X, and what it has learned."""
+    """The transformed X, and the learned attributes."""
 
     def call(x):
         fitted = estimator()

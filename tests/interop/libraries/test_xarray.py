@@ -2,7 +2,8 @@
 
 import numpy
 import pytest
-from border import Written, always, table_tests
+
+from tests.interop.libraries.boundary import Written, always, table_tests
 
 xarray = pytest.importorskip("xarray")
 
@@ -18,7 +19,7 @@ PLACES = numpy.array([3, 0, 5])
 
 
 def labelled(act):
-    """What is done with a data array with coordinates."""
+    """A program of a data array with coordinates."""
 
     def call(values, x, y, *others):
         return act(xarray.DataArray(values, {"x": x, "y": y}, ["x", "y"]), *others)

@@ -2,7 +2,8 @@
 
 import numpy
 import pytest
-from border import on_ranks, table_tests, where_distributed
+
+from tests.interop.libraries.boundary import on_ranks, table_tests, where_distributed
 
 zarr = pytest.importorskip("zarr")
 
@@ -20,7 +21,7 @@ SHAPE, CHUNKS = VALUES.shape, (4, 3)
 
 
 def stored(act=lambda data: data[...], **options):
-    """What is done with an array in memory that holds the values."""
+    """A program of an array in memory that holds the values."""
 
     def call(values, *others):
         made = zarr.create_array({}, data=values, **{"chunks": (4, 3)[: values.ndim], **options})
@@ -30,7 +31,7 @@ def stored(act=lambda data: data[...], **options):
 
 
 def written(write, dtype="f8", **options):
-    """What an array of zeros holds after a write."""
+    """The values of an array of zeros after a write."""
 
     def call(*arguments):
         made = zarr.create_array({}, shape=SHAPE, chunks=CHUNKS, dtype=dtype, **options)
