@@ -2,6 +2,7 @@
 
 import numpy
 import pytest
+import scipy.special  # noqa: F401  changes numpy.sinc.__doc__, which `table` lets Dappled copy
 from dappled.coverage.names import table
 
 from tests.coverage.native_samples import ELSEWHERE, samples
