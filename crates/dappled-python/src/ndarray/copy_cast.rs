@@ -1,7 +1,7 @@
 //! Copies, casts, and views of the real and imaginary parts.
 
-use dappled::graph::{Array, EagerSource, OtherOperand, Temporary, cast_in_c_order, eager_buffer};
 use dappled::view;
+use dappled::{Array, EagerSource, OtherOperand, Temporary, cast_in_c_order, eager_buffer};
 use dappled_kernels::{Axes, Casting, DTypeKind, Op, View, can_cast};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;

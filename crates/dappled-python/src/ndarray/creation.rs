@@ -1,6 +1,6 @@
 //! Fast paths of array creation: from a shape, from numbers, from an array.
 
-use dappled::graph::{Array, Session};
+use dappled::{Array, Session};
 use dappled_kernels::{Axes, DType, Element, Scalar, WeakScalar};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;

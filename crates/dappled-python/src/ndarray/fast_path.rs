@@ -1,6 +1,6 @@
 //! Fast paths of element-wise operations: native arrays of one dtype and shape, and numbers.
 
-use dappled::graph::{
+use dappled::{
     EagerSource, OpRequest, OtherOperand, Temporary, can_defer_uniform, defer_uniform, eager_buffer,
 };
 use dappled_kernels::{DType, DTypeKind, Op, Scalar, WeakScalar};

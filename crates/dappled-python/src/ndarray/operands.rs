@@ -1,6 +1,6 @@
 //! Operands of native operations.
 
-use dappled::graph::{Array, UfuncOperand};
+use dappled::{Array, UfuncOperand};
 use dappled_kernels::{DType, Scalar, WeakScalar};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;

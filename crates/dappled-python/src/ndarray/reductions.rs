@@ -1,6 +1,6 @@
 //! Fast paths of reductions: over some or all axes, with no option but `keepdims` and `ddof`.
 
-use dappled::graph::{Array, Moment, MomentRequest, ReduceRequest};
+use dappled::{Array, Moment, MomentRequest, ReduceRequest};
 use dappled_kernels::ReduceOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple};

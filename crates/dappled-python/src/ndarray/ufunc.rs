@@ -1,6 +1,6 @@
 //! Element-wise operations on operands of any type: operators, ufuncs, `out=`.
 
-use dappled::graph::{
+use dappled::{
     Array, EagerSource, GraphError, OpRequest, OtherOperand, Session, UfuncOperand, eager_in_place,
     eager_into, resolve_loop, ufunc_in_place_with_loop, ufunc_with_loop,
 };

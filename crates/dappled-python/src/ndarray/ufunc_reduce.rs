@@ -1,7 +1,7 @@
 //! `ufunc.reduce` and `ufunc.accumulate`.
 
-use dappled::graph::{Array, ReduceRequest};
 use dappled::view;
+use dappled::{Array, ReduceRequest};
 use dappled_kernels::{Axes, DType, DTypeKind, ReduceOp, Scalar};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -78,8 +78,7 @@ pub fn fold_dtype(
 }
 
 pub fn normalize_axis(axis: i64, ndim: usize) -> PyResult<usize> {
-    view::normalize_axis(axis, ndim)
-        .map_err(|error| dappled::graph::GraphError::from(error).raise())
+    view::normalize_axis(axis, ndim).map_err(|error| dappled::GraphError::from(error).raise())
 }
 
 /// Returns the dtype in which NumPy accumulates: sums and products of integers use 64 bits.

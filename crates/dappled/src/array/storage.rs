@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use dappled_kernels::Buffer;
 
-use crate::graph::node::Node;
+use crate::array::node::Node;
 use crate::session::Session;
 
 /// The current version of an array, shared by all its views.

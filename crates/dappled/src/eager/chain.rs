@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 
 use super::chain_program::{ChainProgram, ChainStep, ChainValue};
 use crate::array::Array;
+use crate::array::node::Node;
 use crate::config::{MAX_CHAIN_CONSTANTS, MAX_CHAIN_INPUTS, MAX_CHAIN_STEPS};
-use crate::graph::node::Node;
 use crate::session::Session;
 use crate::view::memory_order::has_descending_strides;
 

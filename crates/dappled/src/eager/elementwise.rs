@@ -14,11 +14,11 @@ use dappled_kernels::{
 use super::single_op::pack_view;
 use super::temporary::EagerSource;
 use crate::array::Array;
+use crate::array::node::Node;
 use crate::config::SCALAR_FILL_BYTES;
 use crate::error::Result;
-use crate::graph::node::Node;
-use crate::graph::type_resolution::UfuncOperand;
-use crate::run::RunError;
+use crate::error::RunError;
+use crate::graph::operand::UfuncOperand;
 use crate::session::buffer_pool::{recycle_small, take_small_buffer};
 use crate::session::fp_warnings::OpRequest;
 use crate::view::memory_order::memory_order;
@@ -77,47 +77,6 @@ pub fn eager_buffer(
         true => compute_buffer(op, op.numpy_name(), source, other),
         false => Ok(None),
     }
-}
-
-/// In-place operation on a small local array; false if it is not one.
-pub fn eager_in_place(op: Op, target: &Array, other: OtherOperand<'_>) -> Result<bool> {
-    eager_into(op, target, EagerSource::Array(target), other)
-}
-
-/// Runs an operation into a target of the same shape; false if the operands are not small and
-/// local.
-pub fn eager_into(
-    op: Op,
-    target: &Array,
-    source: EagerSource<'_>,
-    other: OtherOperand<'_>,
-) -> Result<bool> {
-    let (view, dtype) = (target.view(), source.dtype());
-    // Powers may be reduced to cheaper operations, and may raise before writing; complex numbers
-    // have several loops.
-    let is_special = op == Op::Power || dtype.kind() == DTypeKind::Complex;
-    if is_special
-        || *view.shape != *source.shape()
-        || !view.is_contiguous()
-        || !op.has_loop(dtype)
-        || op.result(dtype) != view.dtype
-    {
-        return Ok(false);
-    }
-    let Some(out) = compute_buffer(op, op.numpy_name(), source, other)? else { return Ok(false) };
-    let (start, bytes) = (view.offset, view.len() * view.dtype.itemsize());
-    let written = target.storage.with_writable(|memory| {
-        memory.write().ok()?[start..start + bytes].copy_from_slice(&out.read().ok()?);
-        Some(())
-    });
-    match written {
-        Some(()) => recycle_small(out),
-        None => {
-            let base = View::c_order(view.dtype, &view.shape);
-            target.assign(&Array::replicated(target.session(), base, out))?;
-        }
-    }
-    Ok(true)
 }
 
 /// The memory of the result.

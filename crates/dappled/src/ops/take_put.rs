@@ -16,9 +16,9 @@ use dappled_sort::put_received;
 use dappled_sort::route::{self, OutOfBoundsIndex, RowBytes};
 
 use crate::array::Array;
+use crate::array::node::Node;
 use crate::array::placement::Placement;
 use crate::error::Result;
-use crate::graph::node::Node;
 use crate::run::evaluate::materialize;
 use crate::session::Session;
 

@@ -1,13 +1,13 @@
 //! Assignment: writes create the next version, in place if the current one has no other holder.
 //!
 //! ```text
-//! complement        copies elements that a write leaves unchanged
+//! bytes             writes to some bytes of each element
 //! deferred          writes that are fused with the next reader
 //! distributed       writes to distributed arrays
 //! self_overlapping  writes to overlapping windows
 //! ```
 
-pub(crate) mod complement;
+pub(crate) mod bytes;
 pub(crate) mod deferred;
 pub(crate) mod distributed;
 pub(crate) mod self_overlapping;
@@ -16,16 +16,18 @@ use std::sync::Arc;
 
 use dappled_kernels::{Buffer, DType, Element, Scalar, View, is_injective};
 
-use super::elementwise::ElementwiseOperand;
-use super::node::{Node, NodeInput, NodeState};
 use crate::array::Array;
-use crate::array::opaque_dtype::as_byte_array;
-use crate::array::placement::{Placement, placement_like};
+use crate::array::byte_array::as_byte_array;
+use crate::array::node::{Node, NodeInput, NodeState};
+use crate::array::placement::Placement;
 use crate::config::ALIAS_SEARCH_DEPTH;
 use crate::error::{Error, Result};
+use crate::graph::operand::ElementwiseOperand;
+use crate::graph::result_placement::placement_like;
+use crate::run::complement::{begin_next_version, covers_all, covers_most};
 use crate::run::evaluate::{materialize, materialize_in, materialize_replicated, write_arg};
 use crate::view::axis_mapping;
-use deferred::{DeferredWrite, begin_next_version, covers_all, covers_most};
+use deferred::DeferredWrite;
 use distributed::{next_distributed_version, pending_source, redirect_to_written};
 
 impl Array {
@@ -162,7 +164,7 @@ impl Array {
         };
         drop(input);
         let may_defer = may_defer && deferred.can_defer();
-        let next = Node::new(session, base, placement, NodeState::Written(deferred.into()));
+        let next = Node::new(session, base, placement, NodeState::Deferred(Arc::new(deferred)));
         match may_defer {
             true => session.defer_write(&next, &self.storage)?,
             false => drop(materialize(session, &next)?),
