@@ -27,6 +27,9 @@ pub(crate) const DEFAULT_MIN_FUSED_ELEMENTS: usize = 800;
 /// for messages at full bandwidth.
 pub(crate) const DEFAULT_REDISTRIBUTION_BYTES: u64 = 1 << 28;
 
+/// Itemsize of the widest dtype, complex128.
+pub(crate) const MAX_ITEMSIZE: usize = 16;
+
 // Session.
 
 /// Pending operations that one fused program may contain.

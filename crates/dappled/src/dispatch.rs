@@ -1,13 +1,17 @@
-//! Dispatch: which way an element-wise operation takes.
+//! Dispatch: decides how an element-wise operation is carried out.
+//!
+//! Input: a request, the dtype of its loop, and the operands. Output: the result, or a write to the
+//! target. [`dispatch`] decides from [`Facts`]; the functions below gather the facts of one kind of
+//! request and take the route. Operators, ufunc calls, in-place operations and `out=` all come here.
 
-use dappled_kernels::{DType, DTypeKind, Op, View};
+use dappled_kernels::{Buffer, DType, Op, View};
 use smallvec::smallvec;
 
 use crate::array::Array;
 use crate::array::node::{ElementwiseOp, Node, NodeInput, NodeState, OperandVec};
 use crate::array::placement::Placement;
-use crate::config::MAX_FUSED_OPERATIONS;
-use crate::eager::elementwise::{OtherOperand, eager_buffer, try_eager};
+use crate::config::{Limits, MAX_FUSED_OPERATIONS, MAX_ITEMSIZE};
+use crate::eager::elementwise::{OtherOperand, uniform_buffer};
 use crate::eager::single_op::apply_small;
 use crate::eager::temporary::EagerSource;
 use crate::error::Result;
@@ -17,11 +21,68 @@ use crate::graph::elementwise::{
 };
 use crate::graph::operand::{ElementwiseOperand, UfuncOperand};
 use crate::graph::result_placement::placement_like;
-use crate::graph::type_resolution::{elementwise_operands, reduce_power, resolve_loop};
+use crate::graph::type_resolution::{
+    elementwise_operands, has_single_loop, may_raise, reduce_power, resolve_loop,
+};
 use crate::run::evaluate::materialize;
 use crate::session::Session;
 use crate::session::buffer_pool::recycle_small;
 use crate::session::fp_warnings::OpRequest;
+
+/// How an operation is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// Runs now on local memory, without a node.
+    Eager,
+    /// Becomes a node, which is evaluated when its value is needed.
+    Defer,
+    /// Becomes a node, which is evaluated now.
+    Force,
+    /// NumPy computes it.
+    NumPy,
+}
+
+/// What the route of an operation depends on.
+///
+/// Equal on all ranks for an operation that communicates.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Whether the operation has a loop for its operands.
+    pub has_loop: bool,
+    /// Number of elements of the result.
+    pub len: usize,
+    /// Itemsize of the widest operand; 8 if operands are cast.
+    pub itemsize: usize,
+    /// Whether all operands are evaluated and replicated.
+    pub is_local: bool,
+    /// Whether foreign code may write an operand.
+    pub is_lent: bool,
+    /// Whether the caller must know now if the operation raises.
+    pub is_strict: bool,
+    /// Whether a pending result would hold many operations, or much memory.
+    pub retains_much: bool,
+}
+
+/// Decides how an operation is carried out.
+pub fn dispatch(facts: &Facts, limits: Limits) -> Route {
+    let is_small = facts.len <= limits.eager_max;
+    if !facts.has_loop {
+        Route::NumPy
+    } else if facts.is_local && facts.len <= limits.eager_max_of(facts.itemsize) {
+        Route::Eager
+    } else if is_small || facts.is_lent || facts.is_strict || facts.retains_much {
+        Route::Force
+    } else {
+        Route::Defer
+    }
+}
+
+/// Returns true if an operation with `len` elements may be deferred or distributed.
+pub fn may_defer(session: &Session, len: usize) -> bool {
+    let limits = session.limits();
+    let may_be_distributed = || len.saturating_mul(MAX_ITEMSIZE) >= limits.replicate_below;
+    len > limits.eager_max || (session.fabric().size() > 1 && may_be_distributed())
+}
 
 /// Requests an operation with NumPy's type resolution.
 pub fn ufunc(
@@ -42,9 +103,6 @@ pub fn ufunc_with_loop(
     operands: &[UfuncOperand<'_>],
 ) -> Result<Array> {
     let (request, operands) = reduce_power(request, dtype, operands);
-    if let Some(result) = try_eager(&request, dtype, operands)? {
-        return Ok(result);
-    }
     let operands = elementwise_operands(request.op, dtype, operands);
     elementwise(session, request, dtype, &operands)
 }
@@ -69,6 +127,10 @@ pub fn ufunc_in_place_with_loop(
     dtype: DType,
     operands: &[UfuncOperand<'_>],
 ) -> Result<()> {
+    if may_raise(request.op, dtype) {
+        // Computed before anything is written.
+        return target.assign(&ufunc_with_loop(target.session(), request, dtype, operands)?);
+    }
     let (request, operands) = reduce_power(request, dtype, operands);
     let operands = elementwise_operands(request.op, dtype, operands);
     update(target, request, dtype, &operands)
@@ -106,37 +168,32 @@ pub fn elementwise(
 }
 
 /// In-place operation `target op= ...`; the result has the shape of the target.
-pub fn update(
+fn update(
     target: &Array,
-    request: OpRequest,
+    mut request: OpRequest,
     dtype: DType,
     operands: &[ElementwiseOperand<'_>],
 ) -> Result<()> {
     let session = target.session();
     let inputs: OperandVec<NodeInput> =
         operands.iter().map(|operand| operand.input(target.shape())).collect();
-    let request = OpRequest {
-        op: numpy_complex_loop(request.op, dtype, &inputs, Some(target.view())),
-        ..request
-    };
+    request.op = numpy_complex_loop(request.op, dtype, &inputs, Some(target.view()));
     let base = View::c_order(request.op.result(dtype), target.shape());
-    let small = base.len() <= session.limits().eager_max;
-    let state = match small
-        .then(|| apply_small(session, &request, dtype, &inputs, base.len()))
-        .transpose()?
-        .flatten()
-    {
-        Some(memory) => NodeState::Stored(memory),
-        None => NodeState::Elementwise(ElementwiseOp::new(request, dtype, inputs).into()),
+    let strict = request.is_strict.then(|| request.clone());
+    let (placement, state) = match eager_inputs(session, &request, dtype, &inputs, &base)? {
+        Some(memory) => (Placement::Replicated, NodeState::Stored(memory)),
+        None => {
+            let op = ElementwiseOp::new(request, dtype, inputs);
+            // If all operands are replicated, each rank writes all elements without a message.
+            let placement = match target.is_replicated() && !op.is_distributed {
+                true => Placement::Replicated,
+                false => session.default_placement(base.dtype, target.shape()),
+            };
+            (placement, NodeState::Elementwise(op.into()))
+        }
     };
-    // If all operands are replicated, each rank writes all elements without a message.
-    let is_local = target.is_replicated()
-        && matches!(&state, NodeState::Elementwise(map) if !map.is_distributed);
-    let placement = match is_local || matches!(state, NodeState::Stored(_)) {
-        true => Placement::Replicated,
-        false => session.default_placement(base.dtype, target.shape()),
-    };
-    target.assign_result(Node::new(session, base, placement, state))
+    target.assign_result(Node::new(session, base, placement, state))?;
+    strict.map_or(Ok(()), |request| share_fp_warnings(target, &request))
 }
 
 /// Casts an array to a result in C order, whatever the order of the operand.
@@ -160,21 +217,32 @@ fn elementwise_in_c_order(
     session: &Session,
     operation: ElementwiseRequest,
     shape: &[usize],
-    at_once: bool,
+    is_lent: bool,
 ) -> Result<Array> {
     let ElementwiseRequest { mut request, dtype, inputs } = operation;
     request.op = numpy_complex_loop(request.op, dtype, &inputs, None);
     let base = View::c_order(request.op.result(dtype), shape);
-    let small = base.len() <= session.limits().eager_max;
-    if small && let Some(memory) = apply_small(session, &request, dtype, &inputs, base.len())? {
+    if let Some(memory) = eager_inputs(session, &request, dtype, &inputs, &base)? {
         return Ok(Array::replicated(session, base, memory));
     }
     let placement = placement_like(session, &inputs, base.dtype, shape);
     let mut op = ElementwiseOp::new(request, dtype, inputs);
-    if small || at_once || op.exceeds_operations(MAX_FUSED_OPERATIONS) || op.retains_much(&base) {
+    let facts = Facts {
+        has_loop: true,
+        len: base.len(),
+        itemsize: MIN_CAST_ITEMSIZE,
+        is_local: false,
+        is_lent,
+        is_strict: op.request.is_strict || may_raise(op.request.op, dtype),
+        retains_much: op.exceeds_operations(MAX_FUSED_OPERATIONS) || op.retains_much(&base),
+    };
+    if dispatch(&facts, session.limits()) == Route::Force {
+        let strict = facts.is_strict.then(|| op.request.clone());
         let node = Node::new(session, base, placement, NodeState::Elementwise(op.into()));
         materialize(session, &node)?;
-        return Ok(Array::from_node(session, node));
+        let array = Array::from_node(session, node);
+        strict.map_or(Ok(()), |request| share_fp_warnings(&array, &request))?;
+        return Ok(array);
     }
     if op.is_distributed || !placement.is_replicated() {
         // Ranks number their deferred operations, so only the communicating thread may defer.
@@ -184,29 +252,90 @@ fn elementwise_in_c_order(
     Ok(deferred_array(session, base, placement, op))
 }
 
-/// Returns true if an operation can be deferred directly: same shape and dtype, C order, one rank.
+/// The itemsize by which the size of eager operations with casts is limited.
+const MIN_CAST_ITEMSIZE: usize = 8;
+
+/// The memory of the result of an eager operation; None if the operation takes another route.
+fn eager_inputs(
+    session: &Session,
+    request: &OpRequest,
+    dtype: DType,
+    inputs: &[NodeInput],
+    base: &View,
+) -> Result<Option<Buffer>> {
+    let facts = Facts::local(base.len(), MIN_CAST_ITEMSIZE);
+    match dispatch(&facts, session.limits()) {
+        Route::Eager => apply_small(session, request, dtype, inputs, base.len()),
+        _ => Ok(None),
+    }
+}
+
+impl Facts {
+    /// The facts of an operation on evaluated, replicated arrays that has a loop.
+    fn local(len: usize, itemsize: usize) -> Self {
+        let (has_loop, is_local) = (true, true);
+        let (is_lent, is_strict, retains_much) = (false, false, false);
+        Self { has_loop, len, itemsize, is_local, is_lent, is_strict, retains_much }
+    }
+}
+
+/// Allreduce of the floating-point flags of a distributed result, so that all ranks raise alike.
+fn share_fp_warnings(array: &Array, request: &OpRequest) -> Result<()> {
+    match array.is_replicated() {
+        true => Ok(()),
+        false => array.session().allreduce_fp_warnings(request.name, request.context.as_ref()),
+    }
+}
+
+/// Runs an operation in the loop of the source's dtype, and returns the memory of the result.
 ///
-/// Other operations go through [`super::type_resolution::ufunc`].
-pub fn can_defer_uniform(op: Op, source: EagerSource<'_>, other: OtherOperand<'_>) -> bool {
+/// None if the operation takes another route. The caller wraps the memory in a temporary.
+pub fn eager_buffer(
+    op: Op,
+    source: EagerSource<'_>,
+    other: OtherOperand<'_>,
+) -> Result<Option<Buffer>> {
+    match uniform_route(op, source, other) {
+        Route::Eager if !source.is_empty() => uniform_buffer(op, source, other),
+        _ => Ok(None),
+    }
+}
+
+/// Decides the route of an operation on one array, and another like it or a scalar.
+///
+/// Defer means that [`defer_uniform`] applies: one rank, C order, and one loop. Deferring such an
+/// operation without type resolution, broadcasting and memory order takes 0.7 instead of 1.15 µs,
+/// 8 percent of an addition of 20,000 elements.
+pub fn uniform_route(op: Op, source: EagerSource<'_>, other: OtherOperand<'_>) -> Route {
+    let (dtype, len, session) = (source.dtype(), source.len(), source.session());
+    let itemsize = dtype.itemsize().max(op.result(dtype).itemsize());
+    let facts = Facts { has_loop: op.has_loop(dtype), ..Facts::local(len, itemsize) };
+    match dispatch(&facts, session.limits()) {
+        Route::Defer if !can_defer_uniform(op, source, other) => Route::Force,
+        route => route,
+    }
+}
+
+/// Returns true if the operands have one dtype and shape, in C order on one rank, not lent.
+fn can_defer_uniform(op: Op, source: EagerSource<'_>, other: OtherOperand<'_>) -> bool {
     // Temporaries are small, and small operations are eager.
     let EagerSource::Array(array) = source else { return false };
-    let (session, view) = (array.session(), array.view());
-    // Powers may be reduced to cheaper operations, and may raise; complex numbers have several
-    // loops.
-    let is_special = op == Op::Power || view.dtype.kind() == DTypeKind::Complex;
+    let view = array.view();
     let is_alike = match other {
         OtherOperand::Source(EagerSource::Array(other)) => {
-            is_same_layout(other.view(), view) && !other.is_lent()
+            let (dtype, other_view) = (other.dtype(), other.view());
+            dtype == view.dtype
+                && other_view.shape == view.shape
+                && other_view.strides == view.strides
+                && !other.is_lent()
         }
         OtherOperand::Source(EagerSource::Temporary(_)) => false,
         _ => true,
     };
-    !is_special
-        && is_alike
-        && view.len() > session.limits().eager_max
+    is_alike
+        && has_single_loop(op, view.dtype)
         && has_c_strides(view)
-        && op.has_loop(view.dtype)
-        && session.fabric().size() == 1
+        && array.session().fabric().size() == 1
         && !array.is_lent()
 }
 
@@ -227,13 +356,22 @@ pub fn defer_uniform(request: OpRequest, array: &Array, other: OtherOperand<'_>)
     (!is_much).then(|| deferred_array(session, base, Placement::Replicated, op))
 }
 
-/// In-place operation on a small local array; false if it is not one.
+/// Axes of length 1 included: NumPy's memory order depends on their strides.
+fn has_c_strides(view: &View) -> bool {
+    let mut step = view.dtype.itemsize() as isize;
+    view.shape.iter().zip(&view.strides).rev().all(|(&length, &stride)| {
+        let fits = stride == step;
+        step *= length as isize;
+        fits
+    })
+}
+
+/// In-place operation on a small local array; false if it takes another route.
 pub fn eager_in_place(op: Op, target: &Array, other: OtherOperand<'_>) -> Result<bool> {
     eager_into(op, target, EagerSource::Array(target), other)
 }
 
-/// Runs an operation into a target of the same shape; false if the operands are not small and
-/// local.
+/// Runs an operation into a target of the same shape; false if it takes another route.
 pub fn eager_into(
     op: Op,
     target: &Array,
@@ -241,13 +379,9 @@ pub fn eager_into(
     other: OtherOperand<'_>,
 ) -> Result<bool> {
     let (view, dtype) = (target.view(), source.dtype());
-    // Powers may be reduced to cheaper operations, and may raise before writing; complex numbers
-    // have several loops.
-    let is_special = op == Op::Power || dtype.kind() == DTypeKind::Complex;
-    if is_special
+    if !has_single_loop(op, dtype)
         || *view.shape != *source.shape()
         || !view.is_contiguous()
-        || !op.has_loop(dtype)
         || op.result(dtype) != view.dtype
     {
         return Ok(false);
@@ -266,20 +400,6 @@ pub fn eager_into(
         }
     }
     Ok(true)
-}
-
-fn is_same_layout(view: &View, other: &View) -> bool {
-    view.dtype == other.dtype && view.shape == other.shape && view.strides == other.strides
-}
-
-/// Axes of length 1 included: NumPy's memory order depends on their strides.
-fn has_c_strides(view: &View) -> bool {
-    let mut step = view.dtype.itemsize() as isize;
-    view.shape.iter().zip(&view.strides).rev().all(|(&length, &stride)| {
-        let fits = stride == step;
-        step *= length as isize;
-        fits
-    })
 }
 
 impl Array {
@@ -311,5 +431,34 @@ impl Array {
     /// `self / with`
     pub fn divide<'a>(&'a self, other: impl Into<UfuncOperand<'a>>) -> Result<Array> {
         ufunc(self.session(), Op::Divide, &[self.into(), other.into()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_route_follows_from_the_facts() {
+        let limits = Limits { replicate_below: 1 << 17, eager_max: 100 };
+        let small = Facts::local(100, 8);
+        let large = Facts { len: 101, ..small };
+        let cases = [
+            (small, Route::Eager),
+            (large, Route::Defer),
+            (Facts { len: 800, itemsize: 1, ..small }, Route::Eager),
+            (Facts { len: 801, itemsize: 1, ..small }, Route::Defer),
+            (Facts { is_local: false, ..small }, Route::Force),
+            (Facts { is_local: false, ..large }, Route::Defer),
+            (Facts { is_lent: true, ..small }, Route::Eager),
+            (Facts { is_lent: true, ..large }, Route::Force),
+            (Facts { is_strict: true, ..large }, Route::Force),
+            (Facts { retains_much: true, ..large }, Route::Force),
+            (Facts { has_loop: false, ..small }, Route::NumPy),
+            (Facts { has_loop: false, ..large }, Route::NumPy),
+        ];
+        for (facts, route) in cases {
+            assert_eq!(dispatch(&facts, limits), route, "{facts:?}");
+        }
     }
 }

@@ -48,18 +48,20 @@ pub use array::Array;
 pub use array::storage::Loan;
 pub use config::Limits;
 pub use dispatch::{
-    can_defer_uniform, cast_in_c_order, defer_uniform, eager_in_place, eager_into, elementwise,
-    ufunc, ufunc_in_place, ufunc_in_place_with_loop, ufunc_with_loop,
+    Route, cast_in_c_order, defer_uniform, eager_buffer, eager_in_place, eager_into, elementwise,
+    may_defer, ufunc, ufunc_in_place, ufunc_in_place_with_loop, ufunc_with_loop, uniform_route,
 };
 pub use eager::argminmax::eager_argminmax;
 pub use eager::chain::{ChainOperand, OpChain};
-pub use eager::elementwise::{OtherOperand, eager_buffer};
+pub use eager::elementwise::OtherOperand;
 pub use eager::take::{eager_elements, eager_take};
 pub use eager::temporary::{EagerSource, Temporary};
 pub use error::{Error, Error as GraphError, Result};
 pub use graph::operand::{ElementwiseOperand, UfuncOperand};
 pub use graph::reduce_request::ReduceRequest;
-pub use graph::type_resolution::{loop_dtype, resolve_loop};
+pub use graph::type_resolution::{
+    has_single_loop, loop_dtype, may_raise, native_loop, resolve_loop,
+};
 pub use ops::matmul::{MatmulKernel, matmul};
 pub use ops::redistribute::LentPiece;
 pub use ops::reduce::mean_var::{Moment, MomentRequest};

@@ -132,9 +132,9 @@ impl NdArray {
                 Bound::new(py, NdArray::temporary(Temporary::new(op, own, memory)))?.into_any()
             );
         }
-        let (from, transposed) = (array.dtype(), array.transposed(&axis_order));
+        let transposed = array.transposed(&axis_order);
         let ask = |request| cast_in_c_order(&transposed, request);
-        let cast = submit(py, Op::Cast(to), from, transposed.view().len(), ask)?;
+        let cast = submit(py, Op::Cast(to), transposed.view().len(), ask)?;
         new_ndarray(py, cast.transposed(&view::inverse_permutation(&axis_order)))
     }
 

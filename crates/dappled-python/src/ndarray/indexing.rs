@@ -117,7 +117,7 @@ fn can_assign(operand: &NativeOperand<'_>, target: DType) -> bool {
             fits_integer(*value, target)
         }
         NativeOperand::Weak(_, value) if target.is_integral() => {
-            !operand.overflows(target) && quiet(value.dtype())
+            !operand.to_core().overflows(target) && quiet(value.dtype())
         }
         NativeOperand::Weak(_, value) => {
             quiet(value.dtype()) && value.checked_cast(target).is_some()

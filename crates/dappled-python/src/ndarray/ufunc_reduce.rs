@@ -109,7 +109,7 @@ fn initial_value(
     let Some(initial) = initial else { return Ok(Some(fold.identity(dtype))) };
     match native_operand(initial)? {
         Some(ref initial @ (NativeOperand::Strong(value) | NativeOperand::Weak(_, value))) => {
-            let quiet = value.dtype().kind() <= dtype.kind() && !initial.overflows(dtype);
+            let quiet = value.dtype().kind() <= dtype.kind() && !initial.to_core().overflows(dtype);
             Ok(quiet.then(|| Some(value.cast(dtype))))
         }
         _ => Ok(None),

@@ -72,6 +72,17 @@ impl UfuncOperand<'_> {
             UfuncOperand::Weak(..) => None,
         }
     }
+
+    /// Returns true if a Python int is out of range for a dtype.
+    pub fn overflows(&self, dtype: DType) -> bool {
+        match self {
+            UfuncOperand::Weak(WeakScalar::Int, value) if dtype.is_integral() => {
+                value.cast(dtype).cast(DType::Int64) != *value
+                    || (dtype == DType::UInt64 && value.get::<i64>().is_some_and(|value| value < 0))
+            }
+            _ => false,
+        }
+    }
 }
 
 impl<'a> From<&'a Array> for UfuncOperand<'a> {

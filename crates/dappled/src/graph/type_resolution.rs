@@ -1,6 +1,6 @@
 //! Type resolution: which loop an operation runs in, as NEP 50 defines it.
 
-use dappled_kernels::{DType, Op, WeakScalar, promote, promote_weak};
+use dappled_kernels::{DType, DTypeKind, Op, WeakScalar, promote, promote_weak};
 
 use super::operand::{ElementwiseOperand, UfuncOperand};
 use crate::array::node::OperandVec;
@@ -50,6 +50,31 @@ pub fn resolve_loop(op: Op, operands: &[UfuncOperand<'_>]) -> Result<DType> {
     // the common dtype: int8 and uint8 fit in float16, and their common dtype is int16.
     let each = strong.iter().map(|&dtype| loop_dtype(op, dtype).unwrap_or(dtype));
     loop_dtype(op, each.reduce(promote).unwrap_or(dtype))
+}
+
+/// Returns true if one loop computes the operation, whatever the values and strides.
+///
+/// Powers may be reduced to cheaper operations, and may raise; complex numbers have several loops.
+pub fn has_single_loop(op: Op, dtype: DType) -> bool {
+    op != Op::Power && dtype.kind() != DTypeKind::Complex && op.has_loop(dtype)
+}
+
+/// Returns true if the operation raises for some values: integers have no negative powers.
+pub fn may_raise(op: Op, dtype: DType) -> bool {
+    op == Op::Power && dtype.is_integral()
+}
+
+/// The loop of an operation for these operands; None if NumPy must compute it or raise.
+///
+/// That is if there is no loop, a Python int is out of range for it, or it does not compare
+/// exactly: NumPy compares int64 with uint64 exactly, although they promote to float64.
+pub fn native_loop(op: Op, operands: &[UfuncOperand<'_>]) -> Option<DType> {
+    let dtype = resolve_loop(op, operands).ok()?;
+    let is_integral = |operand: &UfuncOperand<'_>| operand.dtype().is_none_or(DType::is_integral);
+    let is_inexact =
+        op.is_comparison() && dtype == DType::Float64 && operands.iter().all(is_integral);
+    let fits = !operands.iter().any(|operand| operand.overflows(dtype));
+    (fits && !is_inexact).then_some(dtype)
 }
 
 /// Replaces powers of floats with special exponents, as NumPy's loops do.
