@@ -10,6 +10,7 @@
 //! byte_array     an array as an array of bytes or of one field of its elements
 //! fingerprint    hashes by which ranks compare arrays
 //! node           versions: stored arrays and deferred operations
+//! ownership      whether a version may be written in place
 //! placement      replicated, or distributed over the ranks
 //! scalar_access  reads and writes of one element without a plan
 //! storage        the current version, and loans of its memory
@@ -18,6 +19,7 @@
 pub(crate) mod byte_array;
 pub(crate) mod fingerprint;
 pub(crate) mod node;
+pub(crate) mod ownership;
 pub(crate) mod placement;
 pub(crate) mod scalar_access;
 pub(crate) mod storage;

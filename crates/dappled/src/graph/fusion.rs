@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dappled_kernels::{DType, Op, Program, Reg, Scalar, View};
 
 use crate::array::node::{ElementwiseOp, Node, NodeInput, NodeState, OperandVec};
+use crate::array::ownership::KnownHolders;
 use crate::session::fp_warnings::{OpRequest, RequestContext};
 
 /// A program, and the stored arrays that it reads.
@@ -49,7 +50,7 @@ enum ValueRef {
 /// Inputs that cannot be fused stay pending: who runs the program evaluates them.
 pub(crate) fn fuse(input: &NodeInput, dtype: DType) -> FusedProgram {
     let mut builder = FusionBuilder::new(true);
-    let value = builder.resolve(input, 1);
+    let value = builder.resolve(input, KnownHolders::ONE);
     // The cast belongs to the current request, whenever its operand was requested.
     let value = builder.emit_cast(value, input.dtype(), dtype, None);
     builder.finish(value)
@@ -71,8 +72,8 @@ impl FusionBuilder {
         Self { marks_reads, inputs, constants, steps, emitted }
     }
 
-    /// Returns the value of an input, whose node has `holders` holders in this function.
-    fn resolve(&mut self, input: &NodeInput, holders: usize) -> ValueRef {
+    /// Returns the value of an input, whose node has these holders in this function.
+    fn resolve(&mut self, input: &NodeInput, holders: KnownHolders) -> ValueRef {
         let (node, view) = match input {
             NodeInput::Scalar(value) => return self.push_constant(*value),
             NodeInput::Array(node, view) => (node, view),
@@ -90,7 +91,7 @@ impl FusionBuilder {
         node: &Arc<Node>,
         view: &View,
         op: &ElementwiseOp,
-        holders: usize,
+        holders: KnownHolders,
     ) -> ValueRef {
         let same = |(other, other_view, _): &&(Arc<Node>, View, ValueRef)| {
             Arc::ptr_eq(node, other) && view == other_view
@@ -105,7 +106,7 @@ impl FusionBuilder {
             {
                 let value = self.emit_elementwise(op, inputs);
                 // A node without other holders cannot occur again.
-                if Arc::strong_count(node) > holders {
+                if node.is_shared(holders) {
                     self.emitted.push((node.clone(), view.clone(), value));
                 }
                 value
@@ -120,7 +121,10 @@ impl FusionBuilder {
         inputs: Cow<'_, OperandVec<NodeInput>>,
     ) -> ValueRef {
         // The inputs of the operation, and `inputs` if they are copies.
-        let holders = if matches!(inputs, Cow::Borrowed(_)) { 1 } else { 2 };
+        let holders = match inputs {
+            Cow::Borrowed(_) => KnownHolders::ONE,
+            Cow::Owned(_) => KnownHolders::INPUT_AND_READER,
+        };
         let mut values = OperandVec::new();
         for (position, input) in inputs.iter().enumerate() {
             let value = self.resolve(input, holders);
@@ -198,8 +202,8 @@ impl FusionBuilder {
 ///
 /// The holders of a node may differ between ranks, so only operations without communication may
 /// depend on them.
-fn should_materialize(node: &Arc<Node>, op: &ElementwiseOp, holders: usize) -> bool {
-    let is_held = op.is_distributed || Arc::strong_count(node) > holders;
+fn should_materialize(node: &Arc<Node>, op: &ElementwiseOp, holders: KnownHolders) -> bool {
+    let is_held = op.is_distributed || node.is_shared(holders);
     node.mark_read() && is_held && !op.is_cheap_to_recompute(node.base.len())
 }
 

@@ -1,12 +1,11 @@
 //! Values of arrays: evaluation, single elements, gathered copies and loans of memory.
 
-use std::sync::Arc;
-
 use dappled_kernels::{Buffer, Element, Scalar, View};
 
 use super::evaluate::{materialize, materialize_replicated};
 use crate::array::Array;
 use crate::array::node::{NodeInput, NodeState};
+use crate::array::ownership::KnownHolders;
 use crate::array::storage::Loan;
 use crate::error::Result;
 
@@ -72,11 +71,11 @@ impl Array {
         if node.placement.is_replicated() && self.session().fabric().size() > 1 {
             return Ok(self.storage.lend(memory, true));
         }
-        // Two holders: the storage and this function. A deferred write may be a third.
-        if Arc::strong_count(&node) > 2 {
+        // A deferred write may be another holder.
+        if node.is_shared(KnownHolders::STORAGE_AND_WRITER) {
             self.session().flush_deferred_write(&node)?;
         }
-        if Arc::strong_count(&node) > 2 && !self.storage.is_lent() {
+        if node.is_shared(KnownHolders::STORAGE_AND_WRITER) && !self.storage.is_lent() {
             node = self.session().copy_node(&node, &memory)?;
             self.storage.replace(node.clone());
             return Ok(self.storage.lend(materialize(self.session(), &node)?, false));
@@ -90,8 +89,7 @@ impl Array {
     pub fn lend_local(&self) -> Result<Loan> {
         let mut node = self.storage.current();
         let memory = materialize(self.session(), &node)?;
-        // Two holders: the storage and this function.
-        if Arc::strong_count(&node) == 2 {
+        if !node.is_shared(KnownHolders::STORAGE_AND_WRITER) {
             return Ok(self.storage.lend(memory, true));
         }
         node = self.session().copy_node(&node, &memory)?;

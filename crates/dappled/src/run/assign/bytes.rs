@@ -7,6 +7,7 @@ use dappled_kernels::View;
 use crate::array::Array;
 use crate::array::byte_array::as_byte_array;
 use crate::array::node::{Node, NodeInput};
+use crate::array::ownership::KnownHolders;
 use crate::error::{Error, Result};
 use crate::run::evaluate::{materialize, materialize_in, write_arg};
 
@@ -37,8 +38,7 @@ impl Array {
     fn writable_version(&self, node: &Arc<Node>) -> Result<Arc<Node>> {
         let session = self.session();
         let memory = materialize(session, node)?;
-        // Two holders: the storage and the caller.
-        if Arc::strong_count(node) <= 2 || self.storage.is_lent() {
+        if !node.is_shared(KnownHolders::STORAGE_AND_WRITER) || self.storage.is_lent() {
             return Ok(node.clone());
         }
         let next = session.copy_node(node, &memory)?;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dappled_kernels::{Buffer, Op, View};
 
 use crate::array::node::{DeferredValue, ElementwiseOp, Node, NodeInput, NodeState};
+use crate::array::ownership::KnownHolders;
 use crate::array::storage::Storage;
 use crate::config::MAX_CACHED_COPY_BYTES;
 use crate::error::Result;
@@ -63,8 +64,8 @@ impl DeferredWrite {
             return Ok(None);
         };
         let NodeState::Elementwise(op) = root.state() else { return Ok(None) };
-        let is_free = Arc::strong_count(&self.old) == 1 + count_uses(&op, &self.old);
-        if !is_free || prefers_copy(&self.view, &self.old) {
+        let known = KnownHolders::ONE.with_reads(count_uses(&op, &self.old));
+        if self.old.is_shared(known) || prefers_copy(&self.view, &self.old) {
             return Ok(None);
         }
         let (view, dtype) = (&self.view, self.view.dtype);
@@ -141,7 +142,7 @@ pub(crate) fn prefers_copy(view: &View, old: &Node) -> bool {
 pub(crate) fn count_uses(op: &ElementwiseOp, array: &Arc<Node>) -> usize {
     let uses_of = |input: &NodeInput| match input {
         NodeInput::Array(node, _) if Arc::ptr_eq(node, array) => 1,
-        NodeInput::Array(node, _) if Arc::strong_count(node) == 1 => match node.state() {
+        NodeInput::Array(node, _) if !node.is_shared(KnownHolders::ONE) => match node.state() {
             NodeState::Elementwise(op) => count_uses(&op, array),
             _ => 0,
         },
