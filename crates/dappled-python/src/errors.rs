@@ -1,8 +1,8 @@
 //! Maps every Rust error to a Python exception.
 
-use dappled::graph::{GraphError, divergence_hint, may_be_set_order};
 use dappled::run::RunError;
 use dappled::view::ViewError;
+use dappled::{GraphError, divergence_hint, may_be_set_order};
 use dappled_fabric::FabricError;
 use dappled_protocol as protocol;
 use dappled_protocol::exchange::{ExchangeError, LabelsError};

@@ -4,8 +4,8 @@
 
 use std::time::Instant;
 
-use dappled::graph::{Array, GraphError, Session};
 use dappled::protocol::slice::KeyItem;
+use dappled::{Array, GraphError, Session};
 use dappled_fabric::connect;
 
 /// The slice `start:stop`; negative bounds count from the end.

@@ -11,8 +11,6 @@ use dappled_jit::JitMode;
 use dappled_kernels::CpuVariant;
 use thiserror::Error;
 
-use crate::session::Limits;
-
 // Defaults of settings.
 
 /// Bytes below which arrays are replicated.
@@ -28,6 +26,9 @@ pub(crate) const DEFAULT_MIN_FUSED_ELEMENTS: usize = 800;
 /// Bytes of temporary memory of a redistribution: a small part of any machine's memory, and enough
 /// for messages at full bandwidth.
 pub(crate) const DEFAULT_REDISTRIBUTION_BYTES: u64 = 1 << 28;
+
+/// Itemsize of the widest dtype, complex128.
+pub(crate) const MAX_ITEMSIZE: usize = 16;
 
 // Session.
 
@@ -257,6 +258,37 @@ pub struct ConfigError {
     pub value: String,
     /// Description of the valid values.
     pub expected: &'static str,
+}
+
+/// Sizes that separate small arrays from large ones. Equal on all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Arrays of fewer bytes are replicated.
+    pub replicate_below: usize,
+    /// Operations on at most this many elements are eager: deferring them costs more than running
+    /// them.
+    pub eager_max: usize,
+}
+
+impl Limits {
+    /// Elements of an eager operation, for a given itemsize: narrow elements are processed faster.
+    pub(crate) fn eager_max_of(&self, itemsize: usize) -> usize {
+        self.eager_max * (8 / itemsize).max(1)
+    }
+
+    /// Copies of at most this many elements are eager: deferring or threads would not pay.
+    pub fn eager_copy_max(&self) -> usize {
+        EAGER_COPY_FACTOR * self.eager_max
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            replicate_below: DEFAULT_REPLICATE_BELOW_BYTES,
+            eager_max: DEFAULT_EAGER_MAX_ELEMENTS,
+        }
+    }
 }
 
 /// Settings that environment variables change; see [`SETTINGS`].

@@ -1,13 +1,11 @@
-//! The error of array operations.
+//! Errors of array operations, and of the stages that they pass through.
 
 use std::sync::Arc;
 
 use dappled_fabric::FabricError;
 use dappled_kernels::{DType, Error as KernelError, Op};
-
-use crate::plan::PlanError;
-use crate::run::RunError;
-use crate::view::{ViewError, format_shape};
+use dappled_protocol::exchange::ExchangeError;
+use dappled_protocol::slice::KeyError;
 
 /// The result of an array operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -105,4 +103,92 @@ impl From<FabricError> for Error {
     fn from(error: FabricError) -> Self {
         Error::Run(error.into())
     }
+}
+
+/// Error of an operation on views. The texts are NumPy's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ViewError {
+    /// The key is invalid for the shape.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The axis is out of bounds.
+    #[error("axis {axis} is out of bounds for array of dimension {ndim}")]
+    Axis {
+        /// The axis.
+        axis: i64,
+        /// The number of dimensions.
+        ndim: usize,
+    },
+    /// The permutation has the wrong length.
+    #[error("axes don't match array")]
+    Axes,
+    /// The permutation contains an axis twice.
+    #[error("repeated axis in transpose")]
+    RepeatedAxis,
+    /// The shape has another number of elements.
+    #[error("cannot reshape array of size {size} into shape {}", format_requested_shape(.shape))]
+    Size {
+        /// The number of elements.
+        size: usize,
+        /// The requested shape.
+        shape: Vec<i64>,
+    },
+    /// More than one length is -1.
+    #[error("can only specify one unknown dimension")]
+    Unknown,
+    /// The shapes do not broadcast.
+    #[error("operands could not be broadcast together with shapes {}", format_shapes(.0))]
+    Broadcast(Vec<Vec<usize>>),
+}
+
+/// Formats a shape as NumPy does in these messages: `(2,3)`.
+pub fn format_shape<T: ToString>(shape: &[T]) -> String {
+    let lengths: Vec<String> = shape.iter().map(T::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    format!("({}{comma})", lengths.join(","))
+}
+
+/// Formats a requested shape as NumPy does: leading unknown lengths are omitted.
+fn format_requested_shape(shape: &[i64]) -> String {
+    let first = shape.iter().position(|&length| length >= 0).unwrap_or(shape.len());
+    let length = |&length: &i64| match length {
+        0.. => length.to_string(),
+        _ => "newaxis".to_string(),
+    };
+    let lengths: Vec<String> = shape[first..].iter().map(length).collect();
+    let comma = if shape.len() == 1 && first == 0 { "," } else { "" };
+    format!("({}{comma})", lengths.join(","))
+}
+
+fn format_shapes(shapes: &[Vec<usize>]) -> String {
+    shapes.iter().map(|shape| format!("{} ", format_shape(shape))).collect()
+}
+
+/// The reasons why an assignment has no plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// An operand whose shape differs from the target's.
+    #[error("operand {operand} has shape {shape:?}, but the target has shape {target:?}")]
+    Shape {
+        /// The index of the operand.
+        operand: usize,
+        /// Its shape.
+        shape: Vec<u64>,
+        /// The shape of the target.
+        target: Vec<u64>,
+    },
+    /// A distribution that cannot be exchanged.
+    #[error(transparent)]
+    Exchange(#[from] ExchangeError),
+}
+
+/// The reasons why a plan could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The communication failed.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// A kernel rejected its operands: the plan does not belong to the program.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
 }

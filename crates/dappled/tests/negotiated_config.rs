@@ -1,7 +1,7 @@
 //! Ranks negotiate their settings. A binary of its own: the CPU variant is a setting of the process.
 
 use dappled::config::Config;
-use dappled::graph::{Limits, Session};
+use dappled::{Limits, Session};
 use dappled_fabric::{Fabric, Threads};
 use dappled_kernels::CpuVariant;
 

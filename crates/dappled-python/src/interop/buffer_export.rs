@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 use std::ptr::NonNull;
 
-use dappled::graph::{Array, Loan};
 use dappled::view::{gathered_order, inverse_permutation};
+use dappled::{Array, Loan};
 use dappled_fabric::keep;
 use dappled_kernels::{Axes, Buffer, DType, View};
 use numpy::npyffi::{NPY_ARRAY_WRITEABLE, PY_ARRAY_API, PyArray_Descr};

@@ -1,6 +1,6 @@
 //! Conversion between NumPy's arrays and Dappled's.
 
-use dappled::graph::Array;
+use dappled::Array;
 use dappled_kernels::{Axes, Scalar};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};

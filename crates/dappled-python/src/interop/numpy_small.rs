@@ -4,7 +4,7 @@
 //! are made for functions that write none of their arguments and return none of them. Everything
 //! unusual goes to the general function: other arguments, exceptions, results that are views.
 
-use dappled::graph::Array;
+use dappled::Array;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyException;
 use pyo3::intern;

@@ -1,6 +1,6 @@
 //! Arrays of opaque dtypes: elements that no kernel knows, stored and moved as bytes.
 
-use dappled::graph::Array;
+use dappled::Array;
 use numpy::{PyArrayDescr, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 

@@ -1,6 +1,6 @@
 //! `tolist`: nested lists of Python numbers.
 
-use dappled::graph::{Array, eager_elements};
+use dappled::{Array, eager_elements};
 use dappled_kernels::{DType, Scalar};
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! `argmin` and `argmax`: the general entry point, NumPy's functions and the methods.
 
-use dappled::graph::eager_argminmax;
+use dappled::eager_argminmax;
 use dappled_kernels::{ArgReduceOp, Scalar};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

@@ -1,6 +1,6 @@
 //! Attributes of an array that are known without its elements.
 
-use dappled::graph::Array;
+use dappled::Array;
 use dappled::view::gathered_view;
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
@@ -70,7 +70,7 @@ impl NdArray {
         let (view, own) = (array.view(), elements.shape);
         let shape = parse_ints(shape)?;
         let shape = dappled::view::resolve_shape(&shape, own.iter().product());
-        let shape = shape.map_err(|error| Raise::raise(dappled::graph::GraphError::from(error)))?;
+        let shape = shape.map_err(|error| Raise::raise(dappled::GraphError::from(error)))?;
         let shape = [&shape[..], &view.shape[own.len()..]].concat();
         let reshaped = dappled::view::reshape_view(view, &shape).ok_or_else(|| {
             PyAttributeError::new_err(

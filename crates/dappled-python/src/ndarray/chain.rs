@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use dappled::graph::{Array, ChainOperand, OpChain, RequestContext};
+use dappled::{Array, ChainOperand, OpChain, RequestContext};
 use dappled_kernels::{DType, Op};
 use pyo3::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use dappled::graph::{Array, EagerSource, Temporary};
+use dappled::{Array, EagerSource, Temporary};
 use dappled_kernels::{Scalar, View};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;

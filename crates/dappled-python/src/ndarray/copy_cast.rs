@@ -1,7 +1,7 @@
 //! Copies, casts, and views of the real and imaginary parts.
 
-use dappled::graph::{Array, EagerSource, OtherOperand, Temporary, cast_in_c_order, eager_buffer};
 use dappled::view;
+use dappled::{Array, EagerSource, OtherOperand, Temporary, cast_in_c_order, eager_buffer};
 use dappled_kernels::{Axes, Casting, DTypeKind, Op, View, can_cast};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -132,9 +132,9 @@ impl NdArray {
                 Bound::new(py, NdArray::temporary(Temporary::new(op, own, memory)))?.into_any()
             );
         }
-        let (from, transposed) = (array.dtype(), array.transposed(&axis_order));
+        let transposed = array.transposed(&axis_order);
         let ask = |request| cast_in_c_order(&transposed, request);
-        let cast = submit(py, Op::Cast(to), from, transposed.view().len(), ask)?;
+        let cast = submit(py, Op::Cast(to), transposed.view().len(), ask)?;
         new_ndarray(py, cast.transposed(&view::inverse_permutation(&axis_order)))
     }
 

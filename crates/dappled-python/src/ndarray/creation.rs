@@ -1,6 +1,6 @@
 //! Fast paths of array creation: from a shape, from numbers, from an array.
 
-use dappled::graph::{Array, Session};
+use dappled::{Array, Session, UfuncOperand};
 use dappled_kernels::{Axes, DType, Element, Scalar, WeakScalar};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use pyo3::types::{PyFloat, PyInt, PyList, PyTuple};
 use super::arguments::{Attempt, CallArguments, is_python_number, not_none};
 use super::class::NdArray;
 use super::copy_cast::copy_array;
-use super::operands::{NativeOperand, is_numpy_scalar};
+use super::operands::is_numpy_scalar;
 use super::views::new_ndarray;
 use crate::config::{MAX_FAST_CREATION_ELEMENTS, MAX_LITERAL_NESTING, MAX_NDIM};
 use crate::interop::numpy_arrays::{share, wrap};
@@ -113,7 +113,7 @@ pub fn full<'py>(call: &CallArguments<'_, 'py>, _numpy: &Bound<'py, PyAny>) -> A
 
 /// Casts a Python number to a dtype that represents it exactly.
 fn cast_exactly(weak: WeakScalar, value: Scalar, dtype: DType) -> Option<Scalar> {
-    let fits = !NativeOperand::Weak(weak, value).overflows(dtype);
+    let fits = !UfuncOperand::Weak(weak, value).overflows(dtype);
     let keeps_kind = value.dtype().kind() <= dtype.kind();
     (fits && keeps_kind).then(|| value.checked_cast(dtype)).flatten()
 }

@@ -1,6 +1,6 @@
 //! Distributions and local pieces of arrays: what NumPy does not have.
 
-use dappled::graph::Array;
+use dappled::Array;
 use dappled::protocol;
 use dappled::protocol::exchange::LabelsError;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};

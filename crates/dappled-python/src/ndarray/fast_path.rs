@@ -1,7 +1,8 @@
 //! Fast paths of element-wise operations: native arrays of one dtype and shape, and numbers.
 
-use dappled::graph::{
-    EagerSource, OpRequest, OtherOperand, Temporary, can_defer_uniform, defer_uniform, eager_buffer,
+use dappled::{
+    EagerSource, OpRequest, OtherOperand, Route, Temporary, UfuncOperand, defer_uniform,
+    eager_buffer, has_single_loop, uniform_route,
 };
 use dappled_kernels::{DType, DTypeKind, Op, Scalar, WeakScalar};
 use pyo3::prelude::*;
@@ -9,7 +10,6 @@ use pyo3::types::{PyFloat, PyInt};
 
 use super::chain;
 use super::class::NdArray;
-use super::operands::NativeOperand;
 use super::views::new_ndarray;
 use crate::config::MAX_EXACT_FLOAT_INTEGER;
 use crate::runtime::errstate::{current_origin, requires_eager};
@@ -21,56 +21,31 @@ pub fn fast_path<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if objects.iter().any(|object| chain::may_chain(object))
+    if objects.len() <= 2
+        && objects.iter().any(|object| chain::may_chain(object))
         && let Some(result) = chain::chain_operation(py, op, objects)?
     {
         return Ok(Some(result));
     }
-    match fast_operands(op, objects) {
-        Some((array, other)) => fast_result(py, op, array, other),
-        None => Ok(None),
+    let Some((array, other)) = fast_operands(op, objects) else { return Ok(None) };
+    match uniform_route(op, array, other) {
+        Route::Eager => {
+            let memory = run_attached(py, || eager_buffer(op, array, other))?;
+            let temporary = memory.map(|memory| Temporary::new(op, array, memory));
+            let object = temporary.map(|temporary| Bound::new(py, NdArray::temporary(temporary)));
+            Ok(object.transpose()?.map(Bound::into_any))
+        }
+        Route::Defer => {
+            let origin = current_origin(py)?;
+            if requires_eager(origin.errstate) {
+                return Ok(None);
+            }
+            let request = OpRequest { context: Some(origin), ..op.into() };
+            let defer = || Ok(defer_uniform(request.clone(), array.array(), other));
+            run_attached(py, defer)?.map(|array| new_ndarray(py, array)).transpose()
+        }
+        Route::Force | Route::NumPy => Ok(None),
     }
-}
-
-/// Computes `own op other` if `other` is an array like `own`, or a number.
-pub fn fast_binary<'py>(
-    own: &Bound<'py, NdArray>,
-    op: Op,
-    other: &Bound<'py, PyAny>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if (chain::may_chain(own) || chain::may_chain(other))
-        && let Some(result) = chain::chain_operation(own.py(), op, &[own.as_any(), other])?
-    {
-        return Ok(Some(result));
-    }
-    let (py, own) = (own.py(), own.get().elements().filter(|own| !own.shape().is_empty()));
-    match own.and_then(|own| Some((own, second_operand(op, own, other)?))) {
-        Some((own, operand)) => fast_result(py, op, own, operand),
-        None => Ok(None),
-    }
-}
-
-/// Computes a small result eagerly, and defers a large one.
-fn fast_result<'py>(
-    py: Python<'py>,
-    op: Op,
-    array: EagerSource<'_>,
-    other: OtherOperand<'_>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if let Some(memory) = run_attached(py, || eager_buffer(op, array, other))? {
-        let temporary = NdArray::temporary(Temporary::new(op, array, memory));
-        return Ok(Some(Bound::new(py, temporary)?.into_any()));
-    }
-    if !can_defer_uniform(op, array, other) {
-        return Ok(None);
-    }
-    let origin = current_origin(py)?;
-    if requires_eager(origin.errstate) {
-        return Ok(None);
-    }
-    let request = OpRequest { context: Some(origin), ..op.into() };
-    let deferred = run_attached(py, || Ok(defer_uniform(request.clone(), array.array(), other)))?;
-    deferred.map(|array| new_ndarray(py, array)).transpose()
 }
 
 /// Returns the array operand, which has axes, and the other operand in the core's form.
@@ -110,10 +85,10 @@ fn native_elements<'a>(object: &'a Bound<'_, PyAny>) -> Option<EagerSource<'a>> 
 
 /// Converts a Python number to the dtype of the array beside it, if it is exact there.
 ///
-/// Powers are excluded, as some exponents select another operation.
+/// Excludes operations whose loop depends on the number, as powers.
 pub fn exact_scalar(op: Op, dtype: DType, object: &Bound<'_, PyAny>) -> Option<Scalar> {
     let kind = dtype.kind();
-    if op == Op::Power {
+    if !has_single_loop(op, dtype) {
         return None;
     }
     if let Ok(number) = object.cast_exact::<PyFloat>() {
@@ -138,7 +113,7 @@ pub fn exact_scalar(op: Op, dtype: DType, object: &Bound<'_, PyAny>) -> Option<S
         }
         DTypeKind::Signed | DTypeKind::Unsigned => {
             let value = Scalar::new(number);
-            (!NativeOperand::Weak(WeakScalar::Int, value).overflows(dtype))
+            (!UfuncOperand::Weak(WeakScalar::Int, value).overflows(dtype))
                 .then(|| value.cast(dtype))
         }
         _ => None,

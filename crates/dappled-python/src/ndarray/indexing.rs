@@ -1,8 +1,8 @@
 //! `a[key]` and `a[key] = value`: basic indexing here, other keys by NumPy or in Python.
 
-use dappled::graph::{Array, ElementwiseOperand, eager_take};
 use dappled::protocol::slice::KeyItem;
 use dappled::view::{IndexedView, index_view};
+use dappled::{Array, ElementwiseOperand, eager_take};
 use dappled_kernels::{Casting, DType, DTypeKind, Scalar, View, WeakScalar, can_cast};
 use pyo3::exceptions::{PyIndexError, PyOverflowError};
 use pyo3::ffi;
@@ -92,7 +92,7 @@ fn axis_offset(view: &View, axis: usize, item: &Bound<'_, PyAny>) -> Option<isiz
 
 fn select(array: &Array, items: &[KeyItem]) -> PyResult<IndexedView> {
     let indexed_view = index_view(array.view(), items)
-        .map_err(|error| dappled::graph::GraphError::from(error).raise())?;
+        .map_err(|error| dappled::GraphError::from(error).raise())?;
     match indexed_view.view.shape.len() {
         0..=MAX_NDIM => Ok(indexed_view),
         axes => Err(PyIndexError::new_err(format!(
@@ -117,7 +117,7 @@ fn can_assign(operand: &NativeOperand<'_>, target: DType) -> bool {
             fits_integer(*value, target)
         }
         NativeOperand::Weak(_, value) if target.is_integral() => {
-            !operand.overflows(target) && quiet(value.dtype())
+            !operand.to_core().overflows(target) && quiet(value.dtype())
         }
         NativeOperand::Weak(_, value) => {
             quiet(value.dtype()) && value.checked_cast(target).is_some()

@@ -1,7 +1,7 @@
 //! Operands of native operations.
 
-use dappled::graph::{Array, UfuncOperand};
-use dappled_kernels::{DType, Scalar, WeakScalar};
+use dappled::{Array, UfuncOperand};
+use dappled_kernels::{Scalar, WeakScalar};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -37,18 +37,6 @@ impl NativeOperand<'_> {
             NativeOperand::Array(array) => array.shape().is_empty(),
             NativeOperand::NumPyArray(array) => array.shape().is_empty(),
             NativeOperand::Strong(_) | NativeOperand::Weak(..) => true,
-        }
-    }
-
-    /// Returns whether a Python int is out of range for a dtype. NumPy then raises, or compares
-    /// exactly.
-    pub fn overflows(&self, dtype: DType) -> bool {
-        match self {
-            NativeOperand::Weak(WeakScalar::Int, value) if dtype.is_integral() => {
-                value.cast(dtype).cast(DType::Int64) != *value
-                    || (dtype == DType::UInt64 && value.get::<i64>().is_some_and(|value| value < 0))
-            }
-            _ => false,
         }
     }
 }

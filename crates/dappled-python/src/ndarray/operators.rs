@@ -6,8 +6,8 @@ use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 
 use super::class::NdArray;
-use super::fast_path::fast_binary;
-use super::ufunc::{apply, update_in_place};
+use super::fast_path::fast_path;
+use super::ufunc::{apply, apply_general, update_in_place};
 use crate::ops::matmul::matmul;
 use crate::runtime::fallback;
 
@@ -48,9 +48,11 @@ fn binary<'py>(
 
 /// Computes `own op other`, by the fast path if it applies.
 fn forward<'py>(op: Op, own: &Bound<'py, NdArray>, other: &Object<'py>) -> PyResult<Object<'py>> {
-    match fast_binary(own, op, other)? {
+    let (py, objects) = (own.py(), [own.as_any(), other]);
+    match fast_path(py, op, &objects)? {
         Some(result) => Ok(result),
-        None => binary(op, own, other, other),
+        None if defers(other)? => Ok(py.NotImplemented().into_bound(py)),
+        None => apply_general(py, op, &objects),
     }
 }
 

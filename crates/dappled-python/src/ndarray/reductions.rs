@@ -1,13 +1,12 @@
 //! Fast paths of reductions: over some or all axes, with no option but `keepdims` and `ddof`.
 
-use dappled::graph::{Array, Moment, MomentRequest, ReduceRequest};
+use dappled::{Array, Moment, MomentRequest, ReduceRequest, may_defer};
 use dappled_kernels::ReduceOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple};
 
 use super::arguments::{Attempt, CallArguments, not_none, parse_bool};
 use super::class::{NdArray, to_result};
-use super::ufunc::may_defer;
 use super::ufunc_reduce::{fold_dtype, parse_axes};
 use crate::interop::scalars;
 use crate::runtime::errstate::{current_origin, must_share_warnings, requires_eager};

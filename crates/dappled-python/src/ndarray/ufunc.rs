@@ -1,10 +1,10 @@
 //! Element-wise operations on operands of any type: operators, ufuncs, `out=`.
 
-use dappled::graph::{
-    Array, EagerSource, GraphError, OpRequest, OtherOperand, Session, UfuncOperand, eager_in_place,
-    eager_into, resolve_loop, ufunc_in_place_with_loop, ufunc_with_loop,
+use dappled::{
+    Array, EagerSource, GraphError, OpRequest, OtherOperand, UfuncOperand, eager_in_place,
+    eager_into, may_defer, may_raise, native_loop, ufunc_in_place_with_loop, ufunc_with_loop,
 };
-use dappled_kernels::{Casting, DType, DTypeKind, Op, can_cast};
+use dappled_kernels::{Casting, DTypeKind, Op, can_cast};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -14,10 +14,8 @@ use super::arguments::{CallArguments, is_python_number};
 use super::class::{NdArray, to_result};
 use super::creation::adopt_new;
 use super::fast_path::{fast_operands, fast_path, second_operand};
-use super::indexing::write;
 use super::operands::{NativeOperand, is_numpy_scalar, native_operand};
 use super::temporary_elision::elided_operand;
-use crate::config::MAX_ITEMSIZE;
 use crate::interop::buffer_export::export_to_numpy;
 use crate::interop::numpy_small;
 use crate::interop::numpy_small::NumPySizeLimit;
@@ -35,8 +33,19 @@ pub fn apply<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Bound<'py, PyAny>> {
-    let elided = elided_operand(op, objects);
-    match try_native_eliding(py, op, objects, elided)? {
+    match fast_path(py, op, objects)? {
+        Some(result) => Ok(result),
+        None => apply_general(py, op, objects),
+    }
+}
+
+/// Applies an operator to which [`fast_path`] does not apply.
+pub fn apply_general<'py>(
+    py: Python<'py>,
+    op: Op,
+    objects: &[&Bound<'py, PyAny>],
+) -> PyResult<Bound<'py, PyAny>> {
+    match request_ufunc(py, op, objects, elided_operand(op, objects))? {
         Some(result) => Ok(result),
         None => fallback::ufunc(py, op.numpy_name(), objects),
     }
@@ -85,22 +94,9 @@ pub fn try_native<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    try_native_eliding(py, op, objects, None)
-}
-
-/// Computes an operation whose result has the strides of the elided operand.
-fn try_native_eliding<'py>(
-    py: Python<'py>,
-    op: Op,
-    objects: &[&Bound<'py, PyAny>],
-    elided: Option<u8>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if let Some(result) = fast_path(py, op, objects)? {
-        return Ok(Some(result));
-    }
-    match native_operands(objects)? {
-        Some(arguments) => request_ufunc(py, op, &arguments, elided),
-        None => Ok(None),
+    match fast_path(py, op, objects)? {
+        Some(result) => Ok(Some(result)),
+        None => request_ufunc(py, op, objects, None),
     }
 }
 
@@ -111,66 +107,44 @@ fn native_operands<'a>(
     objects.iter().map(|object| native_operand(object)).collect()
 }
 
+/// Requests an operation; `None` if an operand or the loop is not native.
+///
+/// The result has the strides of the elided operand.
 fn request_ufunc<'py>(
     py: Python<'py>,
     op: Op,
-    arguments: &[NativeOperand<'_>],
+    objects: &[&Bound<'py, PyAny>],
     elided: Option<u8>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(arguments) = native_operands(objects)? else { return Ok(None) };
     let operands: OperandVec<_> = arguments.iter().map(NativeOperand::to_core).collect();
-    let dtype = native_loop(op, arguments, &operands).filter(|_| has_array(&operands));
+    let dtype = native_loop(op, &operands).filter(|_| has_array(&operands));
     let Some(dtype) = dtype else { return Ok(None) };
     let session = session(py)?;
     let ask = |request| ufunc_with_loop(session, OpRequest { elided, ..request }, dtype, &operands);
-    let array = submit(py, op, dtype, max_elements(&operands), ask)?;
+    let array = submit(py, op, max_elements(&operands), ask)?;
     to_result(py, array).map(Some)
 }
 
-/// Submits an operation with `size` elements; evaluates it now if it may raise.
+/// Submits an operation with `size` elements.
 pub fn submit(
     py: Python<'_>,
     op: Op,
-    dtype: DType,
     size: usize,
-    ask: impl Fn(OpRequest) -> Result<Array, GraphError> + Sync,
+    ask: impl FnOnce(OpRequest) -> Result<Array, GraphError> + Send,
 ) -> PyResult<Array> {
-    let (session, request) = (session(py)?, new_request(py, op, size)?);
-    let strict = must_evaluate(&request, dtype);
-    run_locked(py, size, || {
-        let array = ask(request.clone())?;
-        if strict {
-            array.materialize()?;
-            share_warnings(session, &request, &array)?;
-        }
-        Ok(array)
-    })
+    let request = new_request(py, op, size)?;
+    run_locked(py, size, || ask(request))
 }
 
-/// Creates a request, with its call site if the operation may be deferred.
+/// Creates a request, with its call site and errstate if the operation may be deferred.
 fn new_request(py: Python<'_>, op: Op, size: usize) -> PyResult<OpRequest> {
-    let may_be_deferred = may_defer(session(py)?, size);
-    Ok(OpRequest { context: may_be_deferred.then(|| current_origin(py)).transpose()?, ..op.into() })
-}
-
-/// Returns whether an operation with `size` elements may be deferred or distributed.
-pub fn may_defer(session: &Session, size: usize) -> bool {
-    let limits = session.limits();
-    let may_lie_in_pieces = || size.saturating_mul(MAX_ITEMSIZE) >= limits.replicate_below;
-    size > limits.eager_max || (session.fabric().size() > 1 && may_lie_in_pieces())
-}
-
-/// Returns whether an operation must be evaluated now. An integer power may raise for some values.
-fn must_evaluate(request: &OpRequest, dtype: DType) -> bool {
-    let policy = request.context.as_ref().map_or(0, |origin| origin.errstate);
-    (request.op == Op::Power && dtype.is_integral()) || requires_eager(policy)
-}
-
-/// Shares floating-point warnings of a distributed result, so that all ranks raise alike.
-fn share_warnings(session: &Session, request: &OpRequest, array: &Array) -> Result<(), GraphError> {
-    match array.is_replicated() {
-        true => Ok(()),
-        false => session.allreduce_fp_warnings(request.name, request.context.as_ref()),
+    if !may_defer(session(py)?, size) {
+        return Ok(op.into());
     }
+    let origin = current_origin(py)?;
+    let is_strict = requires_eager(origin.errstate);
+    Ok(OpRequest { context: Some(origin), is_strict, ..op.into() })
 }
 
 /// Returns an upper bound of the elements of an operation. A distributed operand counts as
@@ -194,17 +168,6 @@ fn max_elements(operands: &[UfuncOperand<'_>]) -> usize {
 
 fn has_array(operands: &[UfuncOperand<'_>]) -> bool {
     operands.iter().any(|operand| matches!(operand, UfuncOperand::Array(_)))
-}
-
-/// Returns the dtype of the native loop, if no operand is out of range for it.
-fn native_loop(
-    op: Op,
-    arguments: &[NativeOperand<'_>],
-    operands: &[UfuncOperand<'_>],
-) -> Option<DType> {
-    let dtype = resolve_loop(op, operands).ok()?;
-    let fits = !arguments.iter().any(|argument| argument.overflows(dtype));
-    (fits && is_exact_comparison(op, operands, dtype)).then_some(dtype)
 }
 
 /// Computes `own op= other`, or a unary operation in place; false if NumPy must do it or raise.
@@ -238,7 +201,7 @@ fn write_result(
     arguments: &[NativeOperand<'_>],
 ) -> PyResult<bool> {
     let operands: OperandVec<_> = arguments.iter().map(NativeOperand::to_core).collect();
-    let Some(dtype) = native_loop(op, arguments, &operands) else { return Ok(false) };
+    let Some(dtype) = native_loop(op, &operands) else { return Ok(false) };
     let fits = operands.iter().all(|operand| match operand {
         UfuncOperand::Array(array) => array.view().broadcast(target.shape()).is_some(),
         _ => true,
@@ -246,19 +209,16 @@ fn write_result(
     if !fits || !can_cast(op.result(dtype), target.dtype(), Casting::SameKind) {
         return Ok(false);
     }
-    // An operation that may raise for some values is computed before anything is written.
-    if op == Op::Power && dtype.is_integral() {
-        let Some(powers) = request_ufunc(py, op, arguments, None)? else { return Ok(false) };
-        let powers = native_operand(&powers)?;
-        return powers.map_or(Ok(false), |powers| write(py, target, &powers).map(|()| true));
-    }
     let size = max_elements(&operands);
     let request = new_request(py, op, size)?;
-    let (session, strict) = (session(py)?, must_evaluate(&request, dtype));
-    run_locked(py, size, || {
-        ufunc_in_place_with_loop(target, request.clone(), dtype, &operands)?;
-        if strict { share_warnings(session, &request, target) } else { Ok(()) }
-    })?;
+    // An operation that may raise for some values does so before anything is written.
+    if may_raise(op, dtype) {
+        let session = session(py)?;
+        let result = run_locked(py, size, || ufunc_with_loop(session, request, dtype, &operands))?;
+        run_locked(py, size, || target.assign(&result))?;
+        return Ok(true);
+    }
+    run_locked(py, size, || ufunc_in_place_with_loop(target, request, dtype, &operands))?;
     Ok(true)
 }
 
@@ -291,13 +251,6 @@ fn are_scalars(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
     Ok(!args.iter_borrowed().any(is_ours) && are_arrays_or_numbers(args)?)
 }
 
-/// Returns whether a loop compares exactly. NumPy does for int64 and uint64, which promote to
-/// float64.
-fn is_exact_comparison(op: Op, operands: &[UfuncOperand<'_>], dtype: DType) -> bool {
-    let integral = |operands: &UfuncOperand<'_>| operands.dtype().is_none_or(DType::is_integral);
-    !(op.is_comparison() && dtype == DType::Float64 && operands.iter().all(integral))
-}
-
 /// Computes `where(condition, a, b)`; None if an operand is not native.
 #[pyfunction]
 pub fn where_<'py>(
@@ -309,14 +262,13 @@ pub fn where_<'py>(
     try_native(py, Op::Select, &[condition, a, b])
 }
 
-/// Computes an operation with no keyword but `out`; `None` if it is not native.
+/// Computes an operation into `out`, the only keyword; `None` if it is not native.
 fn call_with_out<'py>(
     py: Python<'py>,
     op: Op,
     objects: &[&Bound<'py, PyAny>],
-    kwargs: Option<&Bound<'py, PyDict>>,
+    kwargs: &Bound<'py, PyDict>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Some(kwargs) = kwargs else { return try_native(py, op, objects) };
     let out = if kwargs.len() == 1 { kwargs.get_item(intern!(py, "out"))? } else { None };
     match out.as_ref().map(|out| out.cast_exact::<NdArray>()) {
         Some(Ok(array)) if fast_path_into(py, op, objects, array)? => Ok(out),
@@ -324,16 +276,24 @@ fn call_with_out<'py>(
     }
 }
 
-/// Computes a unary operation on a native array.
-fn unary_fast_path<'py>(
-    py: Python<'py>,
+/// Computes a native ufunc; `None` if NumPy must do it.
+fn call_native<'py>(
+    slf: &Bound<'py, Ufunc>,
     op: Op,
     args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if op.arity() != 1 || args.len() != 1 {
-        return Ok(None);
+    let py = slf.py();
+    let objects = args.iter_borrowed().collect::<OperandVec<_>>();
+    let objects: OperandVec<&Bound<'py, PyAny>> = objects.iter().map(|object| &**object).collect();
+    if let Some(kwargs) = kwargs {
+        return call_with_out(py, op, &objects, kwargs);
     }
-    fast_path(py, op, &[&*args.get_borrowed_item(0)?])
+    match fast_path(py, op, &objects)? {
+        Some(result) => Ok(Some(result)),
+        None if are_scalars(args)? => slf.get().numpy.bind(py).call1(args).map(Some),
+        None => request_ufunc(py, op, &objects, None),
+    }
 }
 
 /// Returns Dappled's ufunc for NumPy's, if there is one.
@@ -411,24 +371,13 @@ impl Ufunc {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, op) = (slf.py(), slf.get().op);
         let kwargs = kwargs.filter(|kwargs| !kwargs.is_empty());
-        if let (Some(op), None) = (op, kwargs)
-            && let Some(result) = unary_fast_path(py, op, args)?
-        {
-            return Ok(result);
-        }
-        if kwargs.is_none() && !args.is_empty() && are_scalars(args)? {
-            return slf.get().numpy.bind(py).call1(args);
-        }
-        if let Some(op) = op.filter(|op| op.arity() == args.len()) {
-            let first = args.get_borrowed_item(0)?;
-            let computed = match op.arity() {
-                1 => call_with_out(py, op, &[&first], kwargs)?,
-                2 => call_with_out(py, op, &[&first, &*args.get_borrowed_item(1)?], kwargs)?,
-                _ => None,
-            };
-            if let Some(result) = computed {
+        let native = op.filter(|op| op.arity() == args.len() && op.arity() <= 2);
+        if let Some(op) = native {
+            if let Some(result) = call_native(slf, op, args, kwargs)? {
                 return Ok(result);
             }
+        } else if kwargs.is_none() && !args.is_empty() && are_scalars(args)? {
+            return slf.get().numpy.bind(py).call1(args);
         }
         if op.is_none()
             && let Some(result) = numpy_small::call_numpy(

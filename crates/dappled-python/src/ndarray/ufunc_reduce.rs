@@ -1,7 +1,7 @@
 //! `ufunc.reduce` and `ufunc.accumulate`.
 
-use dappled::graph::{Array, ReduceRequest};
 use dappled::view;
+use dappled::{Array, ReduceRequest};
 use dappled_kernels::{Axes, DType, DTypeKind, ReduceOp, Scalar};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -78,8 +78,7 @@ pub fn fold_dtype(
 }
 
 pub fn normalize_axis(axis: i64, ndim: usize) -> PyResult<usize> {
-    view::normalize_axis(axis, ndim)
-        .map_err(|error| dappled::graph::GraphError::from(error).raise())
+    view::normalize_axis(axis, ndim).map_err(|error| dappled::GraphError::from(error).raise())
 }
 
 /// Returns the dtype in which NumPy accumulates: sums and products of integers use 64 bits.
@@ -110,7 +109,7 @@ fn initial_value(
     let Some(initial) = initial else { return Ok(Some(fold.identity(dtype))) };
     match native_operand(initial)? {
         Some(ref initial @ (NativeOperand::Strong(value) | NativeOperand::Weak(_, value))) => {
-            let quiet = value.dtype().kind() <= dtype.kind() && !initial.overflows(dtype);
+            let quiet = value.dtype().kind() <= dtype.kind() && !initial.to_core().overflows(dtype);
             Ok(quiet.then(|| Some(value.cast(dtype))))
         }
         _ => Ok(None),

@@ -1,7 +1,7 @@
 //! Views of an array in another shape or axis order: methods and NumPy's functions.
 
-use dappled::graph::{Array, GraphError};
 use dappled::view;
+use dappled::{Array, GraphError};
 use dappled_kernels::{Axes, DType, View};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;

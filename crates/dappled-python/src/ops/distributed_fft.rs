@@ -1,6 +1,6 @@
 //! Fourier transforms of distributed arrays, for `dappled.fft._functions`.
 
-use dappled::graph::{FftKind, FftStep};
+use dappled::{FftKind, FftStep};
 use pyo3::prelude::*;
 
 use super::fft::direction;

@@ -1,6 +1,6 @@
 //! Gather and scatter of rows of distributed arrays by global index.
 
-use dappled::graph::{Array, BoundsChecked, PutValues, RowIndices};
+use dappled::{Array, BoundsChecked, PutValues, RowIndices};
 use dappled_sort::route::OutOfBoundsIndex;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -78,7 +78,7 @@ fn memory_distribution(
 /// Separates the result from the index that is out of range.
 fn split_invalid<T>(
     result: BoundsChecked<T>,
-) -> Result<(Option<T>, InvalidIndex), dappled::graph::GraphError> {
+) -> Result<(Option<T>, InvalidIndex), dappled::GraphError> {
     Ok(match result? {
         Ok(result) => (Some(result), None),
         Err(OutOfBoundsIndex(index)) => (None, Some(index)),

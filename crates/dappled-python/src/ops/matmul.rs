@@ -1,6 +1,6 @@
 //! `a @ b` on one rank: by NumPy's BLAS, or by NumPy's `matmul`.
 
-use dappled::graph::{self, Array};
+use dappled::Array;
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -34,7 +34,7 @@ pub fn matmul<'py>(
             blas.multiply(dtype, lengths, matrices, out)
         };
         let work = left.view().len().saturating_mul(right.shape().last().copied().unwrap_or(1));
-        if let Some(product) = run_locked(py, work, || graph::matmul(left, right, &multiply))? {
+        if let Some(product) = run_locked(py, work, || dappled::matmul(left, right, &multiply))? {
             return new_ndarray(py, product).map(Some);
         }
     }

@@ -1,6 +1,6 @@
 //! Random arrays drawn by a counter-based generator.
 
-use dappled::graph::Array;
+use dappled::Array;
 use dappled_kernels::{AffineMap, Draw, RandomStream};
 use pyo3::prelude::*;
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dappled::graph::{FpWarning, RequestContext};
+use dappled::{FpWarning, RequestContext};
 use dappled_kernels::FpFlags;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use dappled::graph::GraphError;
+use dappled::GraphError;
 use dappled::run::RunError;
 use dappled_base::memory::{OUT_OF_MEMORY_PREFIX, format_bytes};
 use dappled_base::{Interrupted, OutOfMemory, interrupt};

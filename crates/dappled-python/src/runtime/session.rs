@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
+use dappled::Session;
 use dappled::config::{Config, ConfigError};
-use dappled::graph::Session;
 use dappled_fabric::{Fabric, FabricConfig, FabricError, connect_with, mpi};
 use dappled_kernels::set_thread_count;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};

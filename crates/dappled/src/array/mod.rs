@@ -7,13 +7,19 @@
 //! says otherwise.
 //!
 //! ```text
-//! opaque_dtype   elements as bytes: fields, and dtypes without kernels
+//! byte_array     an array as an array of bytes or of one field of its elements
+//! fingerprint    hashes by which ranks compare arrays
+//! node           versions: stored arrays and deferred operations
+//! ownership      whether a version may be written in place
 //! placement      replicated, or distributed over the ranks
 //! scalar_access  reads and writes of one element without a plan
 //! storage        the current version, and loans of its memory
 //! ```
 
-pub(crate) mod opaque_dtype;
+pub(crate) mod byte_array;
+pub(crate) mod fingerprint;
+pub(crate) mod node;
+pub(crate) mod ownership;
 pub(crate) mod placement;
 pub(crate) mod scalar_access;
 pub(crate) mod storage;
@@ -23,11 +29,10 @@ use std::sync::Arc;
 use dappled_kernels::element::bytes_of;
 use dappled_kernels::{Buffer, DType, Element, Scalar, View};
 
+use crate::array::node::{Node, NodeInput, NodeState};
 use crate::array::placement::Placement;
-use crate::array::storage::{Loan, Storage};
+use crate::array::storage::Storage;
 use crate::error::Result;
-use crate::graph::node::{Node, NodeInput, NodeState};
-use crate::run::evaluate::{materialize, materialize_replicated};
 use crate::session::Session;
 use crate::session::buffer_pool::{small_buffer_filled, take_small_buffer};
 use crate::view::index::{IndexedView, index_view};
@@ -184,60 +189,9 @@ impl Array {
         Some(self.with_view(self.view.broadcast(shape)?))
     }
 
-    /// Evaluates pending operations. Collective.
-    pub fn materialize(&self) -> Result<()> {
-        materialize(self.session(), &self.storage.current()).map(drop)
-    }
-
     /// Returns true if no operation is pending.
     pub fn is_materialized(&self) -> bool {
         self.storage.with_current(Node::is_materialized)
-    }
-
-    /// This rank's memory. Evaluates pending operations. Collective.
-    pub fn local_buffer(&self) -> Result<Buffer> {
-        materialize(self.session(), &self.storage.current())
-    }
-
-    /// Returns the element at a byte offset of the base.
-    pub fn element(&self, offset: usize) -> Result<Scalar> {
-        if let Some(value) = self.try_get_element(offset) {
-            return Ok(value);
-        }
-        let view = View {
-            offset,
-            shape: Default::default(),
-            strides: Default::default(),
-            dtype: self.view.dtype,
-        };
-        let node = self.storage.current();
-        if let NodeState::Full(value) = node.state()
-            && value.dtype() == view.dtype
-        {
-            return Ok(value);
-        }
-        let one = materialize_replicated(
-            self.session(),
-            &NodeInput::Array(node, view),
-            self.view.dtype,
-            &[],
-        )?;
-        let memory = materialize(self.session(), &one)?;
-        let memory = memory.read()?;
-        Ok(Scalar::from_bytes(self.view.dtype, &memory[..self.view.dtype.itemsize()]))
-    }
-
-    /// Gathers all elements in C order on every rank. Collective.
-    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        let node = materialize_replicated(self.session(), &self.input(), T::DTYPE, self.shape())?;
-        Ok(materialize(self.session(), &node)?.to_vec())
-    }
-
-    /// Returns a replicated copy in C order. Collective.
-    pub fn gather(&self) -> Result<Array> {
-        let node =
-            materialize_replicated(self.session(), &self.input(), self.view.dtype, self.shape())?;
-        Ok(Self::from_node(self.session(), node))
     }
 
     /// Returns true if foreign code may access the memory.
@@ -255,43 +209,6 @@ impl Array {
     /// Returns true if every rank holds all elements.
     pub fn is_replicated(&self) -> bool {
         self.storage.with_current(|node| node.placement.is_replicated())
-    }
-
-    /// Lends the memory to foreign code, which may read and write it while the loan lives.
-    ///
-    /// On several ranks, replicated memory may only be read. Pending readers and copy-on-write
-    /// copies keep the previous memory.
-    pub fn lend(&self) -> Result<Loan> {
-        let mut node = self.storage.current();
-        let memory = materialize(self.session(), &node)?;
-        if node.placement.is_replicated() && self.session().fabric().size() > 1 {
-            return Ok(self.storage.lend(memory, true));
-        }
-        // Two holders: the storage and this function. A deferred write may be a third.
-        if Arc::strong_count(&node) > 2 {
-            self.session().flush_deferred_write(&node)?;
-        }
-        if Arc::strong_count(&node) > 2 && !self.storage.is_lent() {
-            node = self.session().copy_node(&node, &memory)?;
-            self.storage.replace(node.clone());
-            return Ok(self.storage.lend(materialize(self.session(), &node)?, false));
-        }
-        Ok(self.storage.lend(memory, false))
-    }
-
-    /// Lends the replicated memory for writing on this rank. Not collective.
-    ///
-    /// Other holders keep the previous values; nothing is evaluated.
-    pub fn lend_local(&self) -> Result<Loan> {
-        let mut node = self.storage.current();
-        let memory = materialize(self.session(), &node)?;
-        // Two holders: the storage and this function.
-        if Arc::strong_count(&node) == 2 {
-            return Ok(self.storage.lend(memory, true));
-        }
-        node = self.session().copy_node(&node, &memory)?;
-        self.storage.replace(node.clone());
-        Ok(self.storage.lend(materialize(self.session(), &node)?, true))
     }
 
     /// The array as the input of an operation, in its current version.

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use dappled_kernels::Buffer;
 
-use crate::graph::node::Node;
+use super::node::Node;
+use super::ownership::KnownHolders;
 use crate::session::Session;
 
 /// The current version of an array, shared by all its views.
@@ -86,7 +87,7 @@ impl Storage {
     #[inline]
     pub fn with_writable<T>(&self, act: impl FnOnce(&Buffer) -> Option<T>) -> Option<T> {
         let current = self.lock();
-        let writable = Arc::strong_count(&current) == 1 || self.is_lent();
+        let writable = !current.is_shared(KnownHolders::ONE) || self.is_lent();
         self.count_write();
         writable.then(|| current.replicated_buffer()).flatten().and_then(act)
     }

@@ -6,13 +6,14 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::{Axes, DType, DTypeKind, Op, Scalar, View};
+use dappled_kernels::{Axes, DType, Op, Scalar, View};
 use smallvec::SmallVec;
 
 use super::chain_program::{ChainProgram, ChainStep, ChainValue};
 use crate::array::Array;
+use crate::array::node::Node;
 use crate::config::{MAX_CHAIN_CONSTANTS, MAX_CHAIN_INPUTS, MAX_CHAIN_STEPS};
-use crate::graph::node::Node;
+use crate::graph::type_resolution::has_single_loop;
 use crate::session::Session;
 use crate::view::memory_order::has_descending_strides;
 
@@ -155,11 +156,9 @@ impl OpChain {
 fn common_loop(op: Op, operands: &[ChainOperand<'_>]) -> Option<DType> {
     let dtype = operands.iter().find_map(ChainOperand::dtype)?;
     let shape = operands.iter().find_map(ChainOperand::shape)?;
-    // Powers may be reduced to cheaper operations, and may raise; complex numbers have several
-    // loops.
-    let is_special = op == Op::Power || dtype.kind() == DTypeKind::Complex || !op.has_loop(dtype);
     let is_compatible = |operand: &ChainOperand<'_>| operand.is_compatible(shape, dtype);
-    (!is_special && operands.iter().all(is_compatible) && fits_capacity(operands)).then_some(dtype)
+    (has_single_loop(op, dtype) && operands.iter().all(is_compatible) && fits_capacity(operands))
+        .then_some(dtype)
 }
 
 /// Returns true if the operands and one more step fit into a chain program.

@@ -4,11 +4,22 @@
 
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
+use std::sync::Arc;
 
-use dappled_kernels::{DType, Op, Program, Reg, Scalar};
+use dappled_kernels::{DType, Interpreter, Op, Program, Reg, Scalar};
 use smallvec::SmallVec;
 
 use crate::config::{MAX_CHAIN_CONSTANTS, MAX_CHAIN_INPUTS, MAX_CHAIN_STEPS};
+use crate::session::caches::Cache;
+use crate::session::layer_state::{LayerSlot, LayerState};
+
+/// Interpreters of operation chains on small arrays.
+#[derive(Default)]
+pub(crate) struct ChainCache(pub Cache<ChainProgram, Arc<Interpreter>>);
+
+impl LayerState for ChainCache {
+    const SLOT: LayerSlot = LayerSlot::Eager;
+}
 
 /// Dtypes of the inputs, constants, and steps in order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

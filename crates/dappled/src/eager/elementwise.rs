@@ -14,13 +14,11 @@ use dappled_kernels::{
 use super::single_op::pack_view;
 use super::temporary::EagerSource;
 use crate::array::Array;
+use crate::array::node::Node;
 use crate::config::SCALAR_FILL_BYTES;
 use crate::error::Result;
-use crate::graph::node::Node;
-use crate::graph::type_resolution::UfuncOperand;
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::session::buffer_pool::{recycle_small, take_small_buffer};
-use crate::session::fp_warnings::OpRequest;
 use crate::view::memory_order::memory_order;
 
 /// The other operand of an operation on an array.
@@ -36,102 +34,15 @@ pub enum OtherOperand<'a> {
     ScalarLeft(Scalar),
 }
 
-/// Runs an operation in a loop of this dtype, if its operands are small and local.
-pub(crate) fn try_eager(
-    request: &OpRequest,
-    dtype: DType,
-    operands: &[UfuncOperand<'_>],
-) -> Result<Option<Array>> {
-    let (array, other) = match *operands {
-        [UfuncOperand::Array(array)] => (array, OtherOperand::None),
-        [UfuncOperand::Array(array), UfuncOperand::Array(other)] => {
-            (array, OtherOperand::Source(EagerSource::Array(other)))
-        }
-        [
-            UfuncOperand::Array(array),
-            UfuncOperand::Strong(value) | UfuncOperand::Weak(_, value),
-        ] => (array, OtherOperand::ScalarRight(value.cast(dtype))),
-        [
-            UfuncOperand::Strong(value) | UfuncOperand::Weak(_, value),
-            UfuncOperand::Array(array),
-        ] => (array, OtherOperand::ScalarLeft(value.cast(dtype))),
-        _ => return Ok(None),
-    };
-    if array.dtype() != dtype {
-        return Ok(None);
-    }
-    let buffer = compute_buffer(request.op, request.name, EagerSource::Array(array), other)?;
-    let base = || View::c_order(request.op.result(dtype), array.shape());
-    Ok(buffer.map(|memory| Array::replicated(array.session(), base(), memory)))
-}
-
 /// Runs an operation in the loop of the source's dtype, and returns the memory of the result.
 ///
-/// None if the operands are not small and local. The caller wraps the memory in a temporary.
-pub fn eager_buffer(
+/// None if an operand is not evaluated, not replicated, or of another dtype.
+pub(crate) fn uniform_buffer(
     op: Op,
     source: EagerSource<'_>,
     other: OtherOperand<'_>,
 ) -> Result<Option<Buffer>> {
-    match op.has_loop(source.dtype()) {
-        true => compute_buffer(op, op.numpy_name(), source, other),
-        false => Ok(None),
-    }
-}
-
-/// In-place operation on a small local array; false if it is not one.
-pub fn eager_in_place(op: Op, target: &Array, other: OtherOperand<'_>) -> Result<bool> {
-    eager_into(op, target, EagerSource::Array(target), other)
-}
-
-/// Runs an operation into a target of the same shape; false if the operands are not small and
-/// local.
-pub fn eager_into(
-    op: Op,
-    target: &Array,
-    source: EagerSource<'_>,
-    other: OtherOperand<'_>,
-) -> Result<bool> {
-    let (view, dtype) = (target.view(), source.dtype());
-    // Powers may be reduced to cheaper operations, and may raise before writing; complex numbers
-    // have several loops.
-    let is_special = op == Op::Power || dtype.kind() == DTypeKind::Complex;
-    if is_special
-        || *view.shape != *source.shape()
-        || !view.is_contiguous()
-        || !op.has_loop(dtype)
-        || op.result(dtype) != view.dtype
-    {
-        return Ok(false);
-    }
-    let Some(out) = compute_buffer(op, op.numpy_name(), source, other)? else { return Ok(false) };
-    let (start, bytes) = (view.offset, view.len() * view.dtype.itemsize());
-    let written = target.storage.with_writable(|memory| {
-        memory.write().ok()?[start..start + bytes].copy_from_slice(&out.read().ok()?);
-        Some(())
-    });
-    match written {
-        Some(()) => recycle_small(out),
-        None => {
-            let base = View::c_order(view.dtype, &view.shape);
-            target.assign(&Array::replicated(target.session(), base, out))?;
-        }
-    }
-    Ok(true)
-}
-
-/// The memory of the result.
-fn compute_buffer(
-    op: Op,
-    name: &'static str,
-    source: EagerSource<'_>,
-    other: OtherOperand<'_>,
-) -> Result<Option<Buffer>> {
-    let (session, dtype, len) = (source.session(), source.dtype(), source.len());
-    let widest = dtype.itemsize().max(op.result(dtype).itemsize());
-    if len == 0 || len > session.limits().eager_max_of(widest) {
-        return Ok(None);
-    }
+    let (dtype, len) = (source.dtype(), source.len());
     let out = take_small_buffer(len * op.result(dtype).itemsize());
     let operation = SingleOp { op, dtype, len, out: &out };
     let like = (dtype, source.shape());
@@ -148,7 +59,7 @@ fn compute_buffer(
         }),
     };
     let Some(flags) = flags? else { return Ok(None) };
-    session.fp_warnings().add(name, flags, None);
+    source.session().fp_warnings().add(op.numpy_name(), flags, None);
     Ok(Some(out))
 }
 

@@ -9,11 +9,12 @@ use dappled_kernels::{Axes, Buffer, DType, Interpreter, StepFlags, View};
 use smallvec::SmallVec;
 
 use super::chain::{ChainInput, OpChain};
+use super::chain_program::ChainCache;
 use super::single_op::pack_view;
 use crate::array::Array;
 use crate::config::{CHAIN_TILE_ELEMENTS, MAX_CHAIN_INPUTS};
 use crate::error::Result;
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::session::buffer_pool::{recycle_small, take_small_buffer};
 use crate::session::build_interpreter;
 use crate::session::fp_warnings::RequestContext;
@@ -39,7 +40,7 @@ impl OpChain {
     /// Processes all rows at once if the inputs are contiguous, otherwise tiles that fit in the L1
     /// cache.
     fn run(&self) -> Result<(Buffer, StepFlags)> {
-        let cache = &self.session.caches().chains;
+        let cache = &self.session.layer::<ChainCache>().0;
         let code = cache
             .get_or_insert_with(&self.program, || build_interpreter(&self.program.program()))?;
         let (rows, item) = (self.shape[0], self.dtype().itemsize());

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use dappled_kernels::{Buffer, DType, FpFlags, Op, View, apply, copy_elements};
 
+use crate::array::node::{NodeInput, NodeState, OperandVec};
 use crate::error::Result;
-use crate::graph::node::{NodeInput, NodeState, OperandVec};
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::session::Session;
 use crate::session::buffer_pool::{recycle_small, small_buffer_filled, take_small_buffer};
 use crate::session::fp_warnings::OpRequest;

@@ -6,7 +6,7 @@ use dappled_kernels::{Axes, Buffer, DType, View};
 use super::elementwise::{with_contiguous, with_contiguous_pair};
 use crate::array::Array;
 use crate::error::Result;
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::session::buffer_pool::take_small_buffer;
 
 /// Takes rows by an index array, or elements by a mask of the array's shape.

@@ -11,7 +11,7 @@
 
 use dappled_kernels::{CpuVariant, DType, Op, View};
 
-use super::node::{NodeInput, OperandVec};
+use crate::array::node::{NodeInput, OperandVec};
 use crate::config::NUMPY_BUFFER_ELEMENTS;
 use crate::view;
 use crate::view::memory_order::permute_axes;

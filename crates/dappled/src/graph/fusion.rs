@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use dappled_kernels::{DType, Op, Program, Reg, Scalar, View};
 
-use super::node::{ElementwiseOp, Node, NodeInput, NodeState, OperandVec};
-use crate::error::Result;
-use crate::run::evaluate::materialize;
-use crate::session::Session;
+use crate::array::node::{ElementwiseOp, Node, NodeInput, NodeState, OperandVec};
+use crate::array::ownership::KnownHolders;
 use crate::session::fp_warnings::{OpRequest, RequestContext};
 
 /// A program, and the stored arrays that it reads.
@@ -21,8 +19,7 @@ pub(crate) struct FusedProgram {
 }
 
 /// A program under construction.
-struct FusionBuilder<'a> {
-    session: &'a Session,
+struct FusionBuilder {
     /// Whether nodes are marked as read. False if the program is only explained.
     marks_reads: bool,
     inputs: Vec<(Arc<Node>, View)>,
@@ -50,48 +47,41 @@ enum ValueRef {
 /// Fuses the program that computes an input in a dtype.
 ///
 /// The number of operations is bounded, by [`crate::config::MAX_FUSED_OPERATIONS`] for each node.
-/// Inputs that cannot be fused are evaluated first.
-pub(crate) fn fuse(session: &Session, input: &NodeInput, dtype: DType) -> Result<FusedProgram> {
-    let mut builder = FusionBuilder::new(session, true);
-    let value = builder.resolve(input, 1)?;
+/// Inputs that cannot be fused stay pending: who runs the program evaluates them.
+pub(crate) fn fuse(input: &NodeInput, dtype: DType) -> FusedProgram {
+    let mut builder = FusionBuilder::new(true);
+    let value = builder.resolve(input, KnownHolders::ONE);
     // The cast belongs to the current request, whenever its operand was requested.
     let value = builder.emit_cast(value, input.dtype(), dtype, None);
-    Ok(builder.finish(value))
+    builder.finish(value)
 }
 
 /// Fuses the program of an operation, even if its node was marked as read.
-pub(crate) fn fuse_elementwise(
-    session: &Session,
-    node: &Node,
-    op: &ElementwiseOp,
-    marks_reads: bool,
-) -> Result<FusedProgram> {
-    let mut builder = FusionBuilder::new(session, marks_reads);
-    let value = builder.emit_elementwise(op, Cow::Borrowed(&op.inputs))?;
+pub(crate) fn fuse_elementwise(node: &Node, op: &ElementwiseOp, marks_reads: bool) -> FusedProgram {
+    let mut builder = FusionBuilder::new(marks_reads);
+    let value = builder.emit_elementwise(op, Cow::Borrowed(&op.inputs));
     let result_dtype = op.request.op.result(op.dtype);
     let value =
         builder.emit_cast(value, result_dtype, node.base.dtype, op.request.context.as_ref());
-    Ok(builder.finish(value))
+    builder.finish(value)
 }
 
-impl<'a> FusionBuilder<'a> {
-    fn new(session: &'a Session, marks_reads: bool) -> Self {
+impl FusionBuilder {
+    fn new(marks_reads: bool) -> Self {
         let (inputs, constants, steps, emitted) = Default::default();
-        Self { session, marks_reads, inputs, constants, steps, emitted }
+        Self { marks_reads, inputs, constants, steps, emitted }
     }
 
-    /// Returns the value of an input, whose node has `holders` holders in this function.
-    fn resolve(&mut self, input: &NodeInput, holders: usize) -> Result<ValueRef> {
+    /// Returns the value of an input, whose node has these holders in this function.
+    fn resolve(&mut self, input: &NodeInput, holders: KnownHolders) -> ValueRef {
         let (node, view) = match input {
-            NodeInput::Scalar(value) => return Ok(self.push_constant(*value)),
+            NodeInput::Scalar(value) => return self.push_constant(*value),
             NodeInput::Array(node, view) => (node, view),
         };
         match node.state() {
-            NodeState::Full(value) if view.dtype == node.base.dtype => {
-                Ok(self.push_constant(value))
-            }
+            NodeState::Full(value) if view.dtype == node.base.dtype => self.push_constant(value),
             NodeState::Elementwise(op) => self.resolve_pending(node, view, &op, holders),
-            _ => Ok(self.push_input(node, view)),
+            _ => self.push_input(node, view),
         }
     }
 
@@ -101,30 +91,27 @@ impl<'a> FusionBuilder<'a> {
         node: &Arc<Node>,
         view: &View,
         op: &ElementwiseOp,
-        holders: usize,
-    ) -> Result<ValueRef> {
+        holders: KnownHolders,
+    ) -> ValueRef {
         let same = |(other, other_view, _): &&(Arc<Node>, View, ValueRef)| {
             Arc::ptr_eq(node, other) && view == other_view
         };
         if let Some((_, _, value)) = self.emitted.iter().find(same) {
-            return Ok(*value);
+            return *value;
         }
         match inputs_through_view(op, view, &node.base) {
             Some(inputs)
                 if view.dtype == node.base.dtype
                     && !(self.marks_reads && should_materialize(node, op, holders)) =>
             {
-                let value = self.emit_elementwise(op, inputs)?;
+                let value = self.emit_elementwise(op, inputs);
                 // A node without other holders cannot occur again.
-                if Arc::strong_count(node) > holders {
+                if node.is_shared(holders) {
                     self.emitted.push((node.clone(), view.clone(), value));
                 }
-                Ok(value)
+                value
             }
-            _ => {
-                materialize(self.session, node)?;
-                Ok(self.push_input(node, view))
-            }
+            _ => self.push_input(node, view),
         }
     }
 
@@ -132,16 +119,19 @@ impl<'a> FusionBuilder<'a> {
         &mut self,
         op: &ElementwiseOp,
         inputs: Cow<'_, OperandVec<NodeInput>>,
-    ) -> Result<ValueRef> {
+    ) -> ValueRef {
         // The inputs of the operation, and `inputs` if they are copies.
-        let holders = if matches!(inputs, Cow::Borrowed(_)) { 1 } else { 2 };
+        let holders = match inputs {
+            Cow::Borrowed(_) => KnownHolders::ONE,
+            Cow::Owned(_) => KnownHolders::INPUT_AND_READER,
+        };
         let mut values = OperandVec::new();
         for (position, input) in inputs.iter().enumerate() {
-            let value = self.resolve(input, holders)?;
+            let value = self.resolve(input, holders);
             let (from, to) = (input.dtype(), op.request.op.argument(op.dtype, position));
             values.push(self.emit_cast(value, from, to, op.request.context.as_ref()));
         }
-        Ok(self.push_step(op.request.clone(), op.dtype, values))
+        self.push_step(op.request.clone(), op.dtype, values)
     }
 
     /// Emits a cast that belongs to a request, or to the current one.
@@ -212,8 +202,8 @@ impl<'a> FusionBuilder<'a> {
 ///
 /// The holders of a node may differ between ranks, so only operations without communication may
 /// depend on them.
-fn should_materialize(node: &Arc<Node>, op: &ElementwiseOp, holders: usize) -> bool {
-    let is_held = op.is_distributed || Arc::strong_count(node) > holders;
+fn should_materialize(node: &Arc<Node>, op: &ElementwiseOp, holders: KnownHolders) -> bool {
+    let is_held = op.is_distributed || node.is_shared(holders);
     node.mark_read() && is_held && !op.is_cheap_to_recompute(node.base.len())
 }
 

@@ -4,19 +4,26 @@
 //! times. Ranks therefore agree first on those that are alive everywhere, and evaluate these
 //! together. A pending array is identified by the hash of its definition.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use crate::array::node::Node;
 use crate::array::storage::Storage;
 use crate::config::{MAX_RETAINED_BYTES, MAX_RETAINED_RESULTS, MIN_PRUNED_ENTRIES};
-use crate::error::Result;
-use crate::run::evaluate::materialize;
 use crate::session::Session;
-use crate::session::fingerprint::{Fingerprint, fnv_hash};
+use crate::session::layer_state::{LayerSlot, LayerState};
 
 /// The pending arrays of a session, in program order.
 #[derive(Default)]
-pub(crate) struct PendingArrays(Mutex<PendingList>);
+pub(crate) struct PendingArrays {
+    list: Mutex<PendingList>,
+    /// The deferred write, if there is one.
+    deferred_write: Mutex<Weak<Node>>,
+}
+
+impl LayerState for PendingArrays {
+    const SLOT: LayerSlot = LayerSlot::Graph;
+}
 
 #[derive(Default)]
 struct PendingList {
@@ -58,7 +65,7 @@ impl PendingList {
 
 /// Which ranks evaluate an array.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum PendingScope {
+pub(crate) enum PendingScope {
     /// This rank alone.
     Local,
     /// All ranks together.
@@ -66,11 +73,16 @@ enum PendingScope {
 }
 
 impl PendingArrays {
+    /// The deferred write, if there is one.
+    pub fn deferred_write(&self) -> MutexGuard<'_, Weak<Node>> {
+        self.deferred_write.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Adds an array, which all ranks evaluate and have added if `is_collective`.
     ///
     /// `retained` is the size of the largest operand beyond that of the result, in bytes.
     pub fn add(&self, storage: &Arc<Storage>, is_collective: bool, retained: usize) {
-        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         if list.entries.len() >= list.prune_at.max(MIN_PRUNED_ENTRIES) {
             list.prune();
             list.prune_at = 2 * list.entries.len();
@@ -88,7 +100,7 @@ impl PendingArrays {
     /// Returns true if pending results, and one more that retains `retained` bytes, may exceed the
     /// budget.
     pub fn exceeds_budget(&self, retained: usize) -> bool {
-        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         retained > 0
             && list.retained_bytes.saturating_add(retained)
                 > MAX_RETAINED_BYTES.max(retained.saturating_mul(MAX_RETAINED_RESULTS))
@@ -96,8 +108,8 @@ impl PendingArrays {
 
     /// Removes the arrays that retain operands, if they exceed the budget; otherwise updates the
     /// total.
-    fn take_over_budget(&self, retained: usize) -> Vec<Arc<Storage>> {
-        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn take_over_budget(&self, retained: usize) -> Vec<Arc<Storage>> {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         let holders = list.entries.iter().filter(|entry| entry.retained_bytes > 0);
         let candidates =
             holders.filter_map(|entry| Some((entry.retained_bytes, entry.pending_storage()?)));
@@ -116,8 +128,8 @@ impl PendingArrays {
     }
 
     /// Removes and returns the arrays that are alive and still pending.
-    fn take_all(&self) -> Vec<(PendingScope, Arc<Storage>)> {
-        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn take_all(&self) -> Vec<(PendingScope, Arc<Storage>)> {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.retained_bytes = 0;
         let entries = std::mem::take(&mut list.entries);
         drop(list);
@@ -128,8 +140,8 @@ impl PendingArrays {
     }
 
     /// Adds an array that stays pending.
-    fn restore(&self, scope: PendingScope, storage: &Arc<Storage>) {
-        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn restore(&self, scope: PendingScope, storage: &Arc<Storage>) {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.entries.push(PendingEntry {
             scope,
             storage: Arc::downgrade(storage),
@@ -139,54 +151,8 @@ impl PendingArrays {
 }
 
 impl Session {
-    /// Evaluates pending results that retain large operands, if they exceed the budget.
-    ///
-    /// Only results that this rank evaluates alone: which arrays are alive may differ between
-    /// ranks.
-    pub(crate) fn limit_retained(&self, retained: usize) -> Result<()> {
-        if !self.pending().exceeds_budget(retained) {
-            return Ok(());
-        }
-        let holders = self.pending().take_over_budget(retained);
-        holders.iter().try_for_each(|storage| materialize(self, &storage.current()).map(drop))
+    /// The pending arrays.
+    pub(crate) fn pending(&self) -> &PendingArrays {
+        self.layer()
     }
-
-    /// Evaluates all pending arrays, and waits until every rank has done so. Collective.
-    pub fn sync(&self) -> Result<()> {
-        let list = self.pending().take_all();
-        let mut memo = HashMap::new();
-        let mut key = |scope: &PendingScope, storage: &Storage| match scope {
-            PendingScope::Collective => storage.current().origin_hash(&mut memo),
-            PendingScope::Local => 0,
-        };
-        let mut counts = HashMap::<u64, u64>::new();
-        let numbered = |key: u64| {
-            let count = counts.entry(key).or_default();
-            *count += 1;
-            fnv_hash((key, *count))
-        };
-        let keys: Vec<u64> =
-            list.iter().map(|(scope, storage)| key(scope, storage)).map(numbered).collect();
-        let collective =
-            list.iter().zip(&keys).filter(|((scope, _), _)| *scope == PendingScope::Collective);
-        let sent = collective.flat_map(|(_, key)| key.to_le_bytes()).collect();
-        let mut everywhere =
-            self.allgather("sync", sent)?.into_iter().map(|sent| decode_keys(&sent));
-        let first = everywhere.next().unwrap_or_default();
-        let everywhere = everywhere.fold(first, |both, sent| &both & &sent);
-        for ((scope, storage), key) in list.into_iter().zip(keys) {
-            match scope {
-                PendingScope::Collective if !everywhere.contains(&key) => {
-                    self.pending().restore(scope, &storage)
-                }
-                _ => drop(materialize(self, &storage.current())?),
-            }
-        }
-        let tag = self.next_tag("end of sync", Fingerprint::default(), String::new)?;
-        Ok(self.fabric().barrier(tag)?)
-    }
-}
-
-fn decode_keys(bytes: &[u8]) -> HashSet<u64> {
-    bytes.as_chunks().0.iter().map(|&key| u64::from_le_bytes(key)).collect()
 }

@@ -1,38 +1,11 @@
 //! Type resolution: which loop an operation runs in, as NEP 50 defines it.
 
-use dappled_kernels::{DType, Op, Scalar, WeakScalar, promote, promote_weak};
+use dappled_kernels::{DType, DTypeKind, Op, WeakScalar, promote, promote_weak};
 
-use super::elementwise::ElementwiseOperand;
-use super::elementwise::elementwise;
-use super::elementwise::update;
-use super::node::OperandVec;
-use crate::array::Array;
-use crate::eager::elementwise::try_eager;
+use super::operand::{ElementwiseOperand, UfuncOperand};
+use crate::array::node::OperandVec;
 use crate::error::{Error, Result};
-use crate::session::Session;
 use crate::session::fp_warnings::OpRequest;
-
-/// An operand of a ufunc, as the program passed it.
-#[derive(Clone, Copy)]
-pub enum UfuncOperand<'a> {
-    /// An array.
-    Array(&'a Array),
-    /// A scalar with a dtype, such as NumPy's scalars.
-    Strong(Scalar),
-    /// A Python number, which adapts to the dtypes of the other operands.
-    Weak(WeakScalar, Scalar),
-}
-
-impl UfuncOperand<'_> {
-    /// The dtype of the operand; None for a Python number.
-    pub fn dtype(&self) -> Option<DType> {
-        match self {
-            UfuncOperand::Array(array) => Some(array.dtype()),
-            UfuncOperand::Strong(value) => Some(value.dtype()),
-            UfuncOperand::Weak(..) => None,
-        }
-    }
-}
 
 /// The common dtype of the operands.
 fn common_dtype(operands: &[UfuncOperand<'_>]) -> DType {
@@ -79,61 +52,35 @@ pub fn resolve_loop(op: Op, operands: &[UfuncOperand<'_>]) -> Result<DType> {
     loop_dtype(op, each.reduce(promote).unwrap_or(dtype))
 }
 
-/// Requests an operation with NumPy's type resolution.
-pub fn ufunc(
-    session: &Session,
-    request: impl Into<OpRequest>,
-    operands: &[UfuncOperand<'_>],
-) -> Result<Array> {
-    let request = request.into();
-    let dtype = resolve_loop(request.op, operands)?;
-    ufunc_with_loop(session, request, dtype, operands)
-}
-
-/// Requests an operation in a loop that the caller has resolved.
-pub fn ufunc_with_loop(
-    session: &Session,
-    request: OpRequest,
-    dtype: DType,
-    operands: &[UfuncOperand<'_>],
-) -> Result<Array> {
-    let (request, operands) = reduce_power(request, dtype, operands);
-    if let Some(result) = try_eager(&request, dtype, operands)? {
-        return Ok(result);
-    }
-    let operands = elementwise_operands(request.op, dtype, operands);
-    elementwise(session, request, dtype, &operands)
-}
-
-/// In-place operation `target op= operands[1]`, where the target is `operands[0]`.
+/// Returns true if one loop computes the operation, whatever the values and strides.
 ///
-/// The result must be castable to the dtype of the target.
-pub fn ufunc_in_place(
-    target: &Array,
-    request: impl Into<OpRequest>,
-    operands: &[UfuncOperand<'_>],
-) -> Result<()> {
-    let request = request.into();
-    let dtype = resolve_loop(request.op, operands)?;
-    ufunc_in_place_with_loop(target, request, dtype, operands)
+/// Powers may be reduced to cheaper operations, and may raise; complex numbers have several loops.
+pub fn has_single_loop(op: Op, dtype: DType) -> bool {
+    op != Op::Power && dtype.kind() != DTypeKind::Complex && op.has_loop(dtype)
 }
 
-/// In-place operation in a loop that the caller has resolved.
-pub fn ufunc_in_place_with_loop(
-    target: &Array,
-    request: OpRequest,
-    dtype: DType,
-    operands: &[UfuncOperand<'_>],
-) -> Result<()> {
-    let (request, operands) = reduce_power(request, dtype, operands);
-    let operands = elementwise_operands(request.op, dtype, operands);
-    update(target, request, dtype, &operands)
+/// Returns true if the operation raises for some values: integers have no negative powers.
+pub fn may_raise(op: Op, dtype: DType) -> bool {
+    op == Op::Power && dtype.is_integral()
+}
+
+/// The loop of an operation for these operands; None if NumPy must compute it or raise.
+///
+/// That is if there is no loop, a Python int is out of range for it, or it does not compare
+/// exactly: NumPy compares int64 with uint64 exactly, although they promote to float64.
+pub fn native_loop(op: Op, operands: &[UfuncOperand<'_>]) -> Option<DType> {
+    let dtype = resolve_loop(op, operands).ok()?;
+    let is_integral = |operand: &UfuncOperand<'_>| operand.dtype().is_none_or(DType::is_integral);
+    let is_inexact =
+        op.is_comparison() && dtype == DType::Float64 && operands.iter().all(is_integral);
+    let fits = !operands.iter().any(|operand| operand.overflows(dtype));
+    (fits && !is_inexact).then_some(dtype)
 }
 
 /// Replaces powers of floats with special exponents, as NumPy's loops do.
 ///
 /// The replacement differs in the last digit, and for signed zeros and infinities.
-fn reduce_power<'a, 'b>(
+pub(crate) fn reduce_power<'a, 'b>(
     request: OpRequest,
     dtype: DType,
     operands: &'b [UfuncOperand<'a>],
@@ -156,7 +103,8 @@ fn reduce_power<'a, 'b>(
     (OpRequest { op, ..request }, &operands[..1])
 }
 
-fn elementwise_operands<'a>(
+/// The operands of an operation, scalars cast to its loop.
+pub(crate) fn elementwise_operands<'a>(
     op: Op,
     dtype: DType,
     operands: &[UfuncOperand<'a>],
@@ -168,48 +116,4 @@ fn elementwise_operands<'a>(
         }
     };
     operands.iter().enumerate().map(operand).collect()
-}
-
-impl<'a> From<&'a Array> for UfuncOperand<'a> {
-    fn from(array: &'a Array) -> Self {
-        UfuncOperand::Array(array)
-    }
-}
-
-impl From<f64> for UfuncOperand<'_> {
-    fn from(value: f64) -> Self {
-        UfuncOperand::Weak(WeakScalar::Float, Scalar::new(value))
-    }
-}
-
-impl Array {
-    /// Casts the array to another dtype.
-    pub fn cast(&self, dtype: DType) -> Result<Array> {
-        elementwise(
-            self.session(),
-            Op::Cast(dtype).into(),
-            self.dtype(),
-            &[ElementwiseOperand::Array(self)],
-        )
-    }
-
-    /// `self + with`
-    pub fn add<'a>(&'a self, other: impl Into<UfuncOperand<'a>>) -> Result<Array> {
-        ufunc(self.session(), Op::Add, &[self.into(), other.into()])
-    }
-
-    /// `self - with`
-    pub fn subtract<'a>(&'a self, other: impl Into<UfuncOperand<'a>>) -> Result<Array> {
-        ufunc(self.session(), Op::Subtract, &[self.into(), other.into()])
-    }
-
-    /// `self * with`
-    pub fn multiply<'a>(&'a self, other: impl Into<UfuncOperand<'a>>) -> Result<Array> {
-        ufunc(self.session(), Op::Multiply, &[self.into(), other.into()])
-    }
-
-    /// `self / with`
-    pub fn divide<'a>(&'a self, other: impl Into<UfuncOperand<'a>>) -> Result<Array> {
-        ufunc(self.session(), Op::Divide, &[self.into(), other.into()])
-    }
 }

@@ -1,9 +1,9 @@
 //! The text form of a pending evaluation.
 
 use crate::array::Array;
+use crate::array::node::{Node, NodeState};
 use crate::error::Result;
 use crate::graph::fusion::fuse_elementwise;
-use crate::graph::node::{Node, NodeState};
 use crate::run::distributed::{cached_plan, node_distribution};
 
 impl Array {
@@ -24,10 +24,9 @@ impl Array {
         Ok(match node.state() {
             NodeState::Stored(_) => format!("{head}: stored\n"),
             NodeState::Full(value) => format!("{head}: filled with {value}\n"),
-            NodeState::Masked(_) => format!("{head}: pending\nelements selected by a mask\n"),
-            NodeState::Written(_) => format!("{head}: pending\ndeferred write to a view\n"),
+            NodeState::Deferred(value) => format!("{head}: pending\n{}\n", value.description()),
             NodeState::Elementwise(op) => {
-                let fused = fuse_elementwise(self.session(), &node, &op, false)?;
+                let fused = fuse_elementwise(&node, &op, false);
                 let local = node.placement.is_replicated()
                     && fused.inputs.iter().all(|(input, _)| input.placement.is_replicated());
                 let plan = match local {

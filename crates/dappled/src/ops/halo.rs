@@ -6,6 +6,7 @@ use crate::array::Array;
 use crate::array::placement::Placement;
 use crate::array::storage::Loan;
 use crate::error::Result;
+use crate::run::caches::RunCaches;
 use crate::run::halo::HaloExchange;
 use crate::run::piece::LocalPiece;
 use crate::session::fingerprint::Fingerprint;
@@ -47,8 +48,10 @@ impl Array {
                     HaloExchange::new(&placement.distribution, session.fabric().rank()).into(),
                 )
             };
-            let Ok(halo) =
-                session.caches().halos.get_or_insert_with(&placement.distribution, compute);
+            let Ok(halo) = session
+                .layer::<RunCaches>()
+                .halos
+                .get_or_insert_with(&placement.distribution, compute);
             halo.exchange(session.fabric(), tag, &piece)?;
         }
         Ok(loan)

@@ -13,14 +13,15 @@ use dappled_protocol::Distribution;
 use super::reduce::ReduceInput;
 use super::reduce::local_block::{is_block_ordered, local_values};
 use crate::array::Array;
+use crate::array::node::{DeferredValue, Node, NodeInput, NodeState};
 use crate::array::placement::Placement;
 use crate::config::MAX_RETAINED_SIZE_RATIO;
 use crate::error::Result;
 use crate::graph::fusion::{FusedProgram, fuse};
-use crate::graph::node::{Node, NodeInput, NodeState};
 use crate::run::evaluate::{input_buffers, input_operands, local_bytes, materialize, write_arg};
+use crate::run::fingerprint::describe_operation;
 use crate::session::Session;
-use crate::session::fingerprint::{Fingerprint, describe_operation};
+use crate::session::fingerprint::Fingerprint;
 
 /// The elements of an array that a mask selects.
 pub(crate) struct MaskSelection {
@@ -107,7 +108,7 @@ impl Array {
         let is_small = MAX_RETAINED_SIZE_RATIO * count < source_len
             || (!is_single_rank && placement.is_replicated());
         let is_eager = self.is_lent() || is_small;
-        let node = Node::new(session, base, placement, NodeState::Masked(selection.into()));
+        let node = Node::new(session, base, placement, NodeState::Deferred(Arc::new(selection)));
         if is_eager {
             materialize(session, &node)?;
         }
@@ -152,8 +153,29 @@ impl MaskSelection {
         self.bounds[self.bounds.len() - 1] as usize
     }
 
+    /// A node of the selected elements, each on the rank of its source.
+    fn local_node(&self, session: &Session, dtype: DType, memory: Buffer) -> Arc<Node> {
+        let count = self.total_count();
+        let mut spec =
+            Distribution::spec(&[count as u64]).dist("b").nprocs(session.fabric().size());
+        spec.axes[0].bounds = Some(self.bounds.clone());
+        let distribution = spec.build().expect("bounds ascend and there is one for each rank");
+        let placement = Placement::distributed(distribution, dtype, session.fabric().rank());
+        Node::new(session, View::c_order(dtype, &[count]), placement, NodeState::Stored(memory))
+    }
+
+    /// The program that reads this rank's elements, selected or not, in another dtype.
+    pub fn values_in_dtype(&self, dtype: DType) -> FusedProgram {
+        match &self.values.inputs[..] {
+            [(node, view)] => fuse(&NodeInput::Array(node.clone(), view.clone()), dtype),
+            _ => self.values.clone(),
+        }
+    }
+}
+
+impl DeferredValue for MaskSelection {
     /// This rank's memory of a node with the selected elements. Collective on several ranks.
-    pub fn materialize(&self, session: &Session, node: &Arc<Node>) -> Result<Buffer> {
+    fn compute(&self, session: &Session, node: &Arc<Node>) -> Result<Buffer> {
         let dtype = node.base.dtype;
         let memory =
             session.buffer_pool().allocate(self.selection.count() * dtype.itemsize(), &node.base);
@@ -171,22 +193,7 @@ impl MaskSelection {
         Ok(target)
     }
 
-    /// A node of the selected elements, each on the rank of its source.
-    fn local_node(&self, session: &Session, dtype: DType, memory: Buffer) -> Arc<Node> {
-        let count = self.total_count();
-        let mut spec =
-            Distribution::spec(&[count as u64]).dist("b").nprocs(session.fabric().size());
-        spec.axes[0].bounds = Some(self.bounds.clone());
-        let distribution = spec.build().expect("bounds ascend and there is one for each rank");
-        let placement = Placement::distributed(distribution, dtype, session.fabric().rank());
-        Node::new(session, View::c_order(dtype, &[count]), placement, NodeState::Stored(memory))
-    }
-
-    /// The program that reads this rank's elements, selected or not, in another dtype.
-    pub fn values_in_dtype(&self, session: &Session, dtype: DType) -> Result<FusedProgram> {
-        match &self.values.inputs[..] {
-            [(node, view)] => fuse(session, &NodeInput::Array(node.clone(), view.clone()), dtype),
-            _ => Ok(self.values.clone()),
-        }
+    fn description(&self) -> &'static str {
+        "elements selected by a mask"
     }
 }

@@ -4,7 +4,7 @@ use dappled_kernels::{DType, View, capture_fp_flags};
 
 use crate::array::Array;
 use crate::error::Result;
-use crate::run::RunError;
+use crate::error::RunError;
 
 /// A kernel that multiplies C-ordered matrices of a dtype.
 ///

@@ -14,8 +14,8 @@
 //! take_put        gather and scatter of rows by index arrays
 //! take_pipelined  gather of rows in rounds, overlapped with communication
 //! redistribute    distributions, local pieces, redistribution
-//! reshape         reshape of distributed arrays
-//! reindex         views that do not follow the axes of a distributed array
+//! reshape         reshape that is no view
+//! items           elements of dtypes without kernels
 //! halo            halo exchange
 //! random          random arrays
 //! matmul          matrix product of replicated arrays
@@ -28,12 +28,12 @@ pub(crate) mod argminmax;
 pub(crate) mod explain;
 pub(crate) mod fft;
 pub(crate) mod halo;
+pub(crate) mod items;
 pub(crate) mod mask;
 pub(crate) mod matmul;
 pub(crate) mod random;
 pub(crate) mod redistribute;
 pub(crate) mod reduce;
-pub(crate) mod reindex;
 pub(crate) mod reshape;
 pub(crate) mod scan;
 pub(crate) mod simulate;

@@ -7,9 +7,9 @@ use dappled_kernels::{Draw, RandomStream, View};
 use dappled_protocol::Distribution;
 
 use crate::array::Array;
+use crate::array::node::{Node, NodeState};
 use crate::array::placement::Placement;
 use crate::error::Result;
-use crate::graph::node::{Node, NodeState};
 use crate::session::Session;
 use crate::session::fingerprint::{Fingerprint, FingerprintField};
 use crate::view::format_shape;

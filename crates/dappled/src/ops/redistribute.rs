@@ -8,10 +8,10 @@ use dappled_protocol::slice::KeyItem;
 use dappled_protocol::{AxisMap, Distribution, Held};
 
 use crate::array::Array;
+use crate::array::node::{Node, NodeInput, NodeState};
 use crate::array::placement::{DistributedPlacement, Placement};
 use crate::array::storage::Loan;
 use crate::error::{Error, Result};
-use crate::graph::node::{Node, NodeInput, NodeState};
 use crate::plan::rounds::{MemoryBudget, round_steps};
 use crate::run::distributed::node_distribution;
 use crate::run::evaluate::{materialize, write_arg};
@@ -37,7 +37,7 @@ impl Array {
         let node = self.storage.current();
         match *self.view() == node.base || node.placement.is_replicated() {
             true if node.placement.is_replicated() => {
-                Ok(replicated_distribution(self.session(), self.shape()))
+                Ok(self.session().replicated_distribution(self.shape()))
             }
             true => Ok(node_distribution(self.session(), &node)),
             false => Err(self.view_without_piece_error(&node)),
@@ -239,18 +239,6 @@ fn round_slices(steps: &[u64]) -> Vec<Vec<KeyItem>> {
         rounds = rounds.into_iter().flat_map(extend).collect();
     }
     rounds
-}
-
-/// The distribution of a replicated array.
-pub(crate) fn replicated_distribution(session: &Session, shape: &[usize]) -> Distribution {
-    let lengths: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
-    let spec = Distribution::spec(&lengths).dist(&"n".repeat(shape.len()));
-    let build = || spec.nprocs(session.fabric().size()).build();
-    session
-        .caches()
-        .replicated
-        .get_or_insert_with(&shape.into(), build)
-        .expect("a replicated distribution is valid for any shape")
 }
 
 /// The placement of an array in a distribution, after a check of shape and number of ranks.

@@ -7,10 +7,10 @@ use dappled_kernels::View;
 use dappled_protocol::{Distribution, Padding, Spec};
 
 use crate::array::Array;
+use crate::array::node::{Node, NodeState};
 use crate::config::MAX_LISTED_NEIGHBOURS;
 use crate::error::Result;
 use crate::graph::fusion::{FusedProgram, fuse_elementwise};
-use crate::graph::node::{Node, NodeState};
 use crate::plan::estimate::PlanEstimate;
 use crate::plan::operand::PlanOperand;
 use crate::plan::plan_with_shared_bases;
@@ -38,14 +38,13 @@ impl Array {
         let NodeState::Elementwise(op) = node.state() else {
             let kind = match node.state() {
                 NodeState::Full(_) => "filled with one value",
-                NodeState::Masked(_) => "elements selected by a mask",
-                NodeState::Written(_) => "deferred write to a view",
+                NodeState::Deferred(value) => value.description(),
                 _ => "stored",
             };
             let _ = writeln!(text, ": {kind}\nrank {rank}: memory {piece} bytes");
             return Ok(text);
         };
-        let fused = fuse_elementwise(session, &node, &op, false)?;
+        let fused = fuse_elementwise(&node, &op, false);
         text.push_str(": pending\n");
         let inputs = fused.inputs.iter().map(|input| input_on_ranks(session, input, ranks));
         let inputs: Vec<(Distribution, Option<PlanOperand>)> = inputs.collect::<Result<_, _>>()?;

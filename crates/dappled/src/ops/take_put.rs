@@ -7,8 +7,6 @@
 //! ([`super::take_pipelined`]). An index out of bounds is detected before anything is written, on
 //! every rank.
 
-use std::sync::Arc;
-
 use dappled_fabric::{ExchangeRequest, Payload, keep, take_empty_buffer};
 use dappled_kernels::{Buffer, View};
 use dappled_protocol::Distribution;
@@ -16,9 +14,10 @@ use dappled_sort::put_received;
 use dappled_sort::route::{self, OutOfBoundsIndex, RowBytes};
 
 use crate::array::Array;
+use crate::array::node::Node;
+use crate::array::ownership::KnownHolders;
 use crate::array::placement::Placement;
 use crate::error::Result;
-use crate::graph::node::Node;
 use crate::run::evaluate::materialize;
 use crate::session::Session;
 
@@ -109,10 +108,9 @@ impl Array {
             Ok(in_flight) => in_flight,
             Err(out_of_bounds) => return Ok(Err(out_of_bounds)),
         };
-        // Two holders: the storage and this function. A third needs the old values, and so do rows
-        // or indices in the array's own memory.
+        // Other holders need the old values, and so do rows or indices in the array's own memory.
         let is_overlapping = overlaps(&memory, values.rows()) || overlaps(&memory, indices.indices);
-        if Arc::strong_count(&node) > 2 || is_overlapping {
+        if node.is_shared(KnownHolders::STORAGE_AND_WRITER) || is_overlapping {
             node = session.copy_node(&node, &memory)?;
             self.storage.replace(node.clone());
             memory = materialize(session, &node)?;

@@ -44,8 +44,7 @@ pub(crate) mod sends;
 pub(crate) mod step;
 pub(crate) mod tiles;
 
-use dappled_protocol::exchange::ExchangeError;
-
+pub use crate::error::PlanError;
 pub use crate::plan::step::{
     AssembleStep, AssemblyPart, AssemblySource, CellCopy, Plan, PlanTile, ReceiveStep, SendStep,
     StridedCells, TileSource,
@@ -55,24 +54,6 @@ pub use estimate::PlanEstimate;
 pub use operand::PlanOperand;
 pub use reduce::reduction_distribution;
 pub use rounds::{MemoryBudget, round_steps};
-
-/// The reasons why an assignment has no plan.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlanError {
-    /// An operand whose shape differs from the target's.
-    #[error("operand {operand} has shape {shape:?}, but the target has shape {target:?}")]
-    Shape {
-        /// The index of the operand.
-        operand: usize,
-        /// Its shape.
-        shape: Vec<u64>,
-        /// The shape of the target.
-        target: Vec<u64>,
-    },
-    /// A distribution that cannot be exchanged.
-    #[error(transparent)]
-    Exchange(#[from] ExchangeError),
-}
 
 /// Plans an assignment for one rank.
 ///

@@ -7,22 +7,22 @@ use dappled_fabric::Tag;
 use dappled_kernels::{Buffer, View};
 use dappled_protocol::Distribution;
 
+use super::caches::{OperandKey, RunCaches};
 use super::evaluate::{materialize, write_arg};
+use super::fingerprint::describe_operation;
 use super::piece::LocalPiece;
+use super::reindex::align_to_axes;
+use crate::array::node::{Node, NodeInput};
 use crate::array::placement::Placement;
 use crate::error::{Error, Result};
-use crate::graph::assign::deferred::begin_next_version;
 use crate::graph::fusion::FusedProgram;
-use crate::graph::node::{Node, NodeInput};
-use crate::ops::redistribute::replicated_distribution;
-use crate::ops::reindex::align_to_axes;
 use crate::plan::operand::PlanOperand;
 use crate::plan::step::Plan;
 use crate::plan::{PlanError, plan_with_shared_bases};
 use crate::run;
+use crate::run::complement::begin_next_version;
 use crate::session::Session;
-use crate::session::caches::OperandKey;
-use crate::session::fingerprint::{Fingerprint, FingerprintField, describe_operation};
+use crate::session::fingerprint::{Fingerprint, FingerprintField};
 use crate::view::axis_mapping;
 
 /// Runs a program and writes the result through a view of a node. Collective.
@@ -149,7 +149,7 @@ pub(crate) fn cached_plan(
         plan_with_shared_bases(&plan_operand(target)?, &operands, bases, session.fabric().rank())
             .map(Arc::new)
     };
-    Ok((session.caches().plans.get_or_insert_with(&key, make_plan)?, inputs))
+    Ok((session.layer::<RunCaches>().plans.get_or_insert_with(&key, make_plan)?, inputs))
 }
 
 /// For each input, the index of the first input that is a view of the same array.
@@ -171,7 +171,7 @@ pub(crate) fn written_box(
 ) -> Result<Option<Vec<Range<u64>>>> {
     let key = operand_key(session, node, view)?;
     let compute = || Ok::<_, PlanError>(plan_operand(&key)?.covered_box(session.fabric().rank()));
-    Ok(Some(session.caches().written_boxes.get_or_insert_with(&key, compute)?))
+    Ok(Some(session.layer::<RunCaches>().written_boxes.get_or_insert_with(&key, compute)?))
 }
 
 fn local_piece(node: &Node, buffer: Buffer) -> LocalPiece {
@@ -191,6 +191,6 @@ fn plan_operand((base, mapping): &OperandKey) -> Result<PlanOperand, PlanError> 
 pub(crate) fn node_distribution(session: &Session, node: &Node) -> Distribution {
     match &node.placement {
         Placement::Distributed(placement) => placement.distribution.clone(),
-        Placement::Replicated => replicated_distribution(session, &node.base.shape),
+        Placement::Replicated => session.replicated_distribution(&node.base.shape),
     }
 }

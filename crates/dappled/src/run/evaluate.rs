@@ -7,12 +7,12 @@ use dappled_kernels::{Buffer, BufferView as Memory, DType, Engine, View};
 
 use super::RunError;
 use super::distributed;
+use crate::array::node::{Node, NodeInput, NodeState};
 use crate::array::placement::Placement;
 use crate::config::FILL_CHUNK_BYTES;
 use crate::eager::single_op::{copy_stored, write_small};
 use crate::error::Result;
 use crate::graph::fusion::{FusedProgram, fuse, fuse_elementwise};
-use crate::graph::node::{Node, NodeInput, NodeState};
 use crate::session::Session;
 
 /// This rank's memory of a node; evaluates the node if it is pending.
@@ -30,13 +30,14 @@ pub(crate) fn materialize(session: &Session, node: &Arc<Node>) -> Result<Buffer>
             memory
         }
         NodeState::Elementwise(op) => {
-            let fused = fuse_elementwise(session, node, &op, true)?;
+            let fused = fuse_elementwise(node, &op, true);
+            // Inputs first, so that their temporaries are freed before the result is allocated.
+            input_buffers(session, &fused.inputs)?;
             let memory = session.buffer_pool().allocate(local_bytes(node), &node.base);
             run_fused(session, &fused, node, &node.base, &memory)?;
             memory
         }
-        NodeState::Masked(selection) => selection.materialize(session, node)?,
-        NodeState::Written(write) => return write.materialize(session, node),
+        NodeState::Deferred(value) => value.compute(session, node)?,
     };
     node.store(memory.clone());
     Ok(memory)
@@ -65,7 +66,7 @@ pub(crate) fn write_arg(
     if is_replicated && view.len() <= limits.eager_max && write_small(session, memory, view, arg)? {
         return Ok(());
     }
-    let fused = fuse(session, arg, view.dtype)?;
+    let fused = fuse(arg, view.dtype);
     run_fused(session, &fused, node, view, memory)
 }
 

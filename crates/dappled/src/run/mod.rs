@@ -8,26 +8,43 @@
 //! messages are in flight. Messages are packed before the target is written if both share memory.
 //!
 //! ```text
+//! access       values of arrays: elements, gathered copies, loans of memory
+//! assign       writes: in place, copy-on-write, deferred
 //! evaluate     materialises deferred nodes: fuses, plans, runs
+//! sync         evaluates pending arrays
 //! distributed  programs whose operands are distributed
+//! complement   the next version of an array, without the elements that are written
+//! reindex      views that do not follow the axes of a distributed array
+//! reshape      reshape of distributed nodes
+//! fingerprint  hashes and descriptions of programs
+//! caches       plans that loops use again
 //! in_place     plans that overwrite the memory they read
 //! halo         halo exchange: updates the padding of an array
 //! piece        the local piece of an array
 //! copy         copies of cells: packing, assembling, scattering
 //! ```
 
+pub(crate) mod access;
+pub(crate) mod assign;
+pub(crate) mod caches;
+pub(crate) mod complement;
 pub(crate) mod copy;
 pub(crate) mod distributed;
 pub(crate) mod evaluate;
+pub(crate) mod fingerprint;
 pub(crate) mod halo;
 pub(crate) mod in_place;
 pub(crate) mod piece;
+pub(crate) mod reindex;
+pub(crate) mod reshape;
+pub(crate) mod sync;
 
 use std::collections::HashSet;
 
-use dappled_fabric::{ExchangeRequest, Fabric, FabricError, Tag, keep};
+use dappled_fabric::{ExchangeRequest, Fabric, Tag, keep};
 use dappled_kernels::{Buffer, BufferView, Engine, Error as KernelError, StepFlags, View};
 
+pub use crate::error::RunError;
 pub use crate::run::in_place::{can_run_in_place, run_plan_in_place};
 pub use halo::HaloExchange;
 pub use piece::LocalPiece;
@@ -37,17 +54,6 @@ use crate::plan::step::{
 };
 use copy::{copy_cells, pack_cells, share_or_pack};
 use piece::c_order_view;
-
-/// The reasons why a plan could not be run.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The communication failed.
-    #[error(transparent)]
-    Fabric(#[from] FabricError),
-    /// A kernel rejected its operands: the plan does not belong to the program.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-}
 
 /// Runs a plan: `targets = engine(operands)`.
 ///

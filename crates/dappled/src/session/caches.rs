@@ -1,47 +1,26 @@
-//! Caches of programs, placements and plans, so that a loop computes each of them once.
+//! Caches, so that a loop computes each program, placement and plan once.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash};
-use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use dappled_kernels::{Axes, DType, Interpreter, Program};
-use dappled_protocol::Distribution;
+use dappled_kernels::{DType, Interpreter, Program};
 
 use super::fingerprint::FnvHasher;
-use crate::array::placement::Placement;
 use crate::config::MAX_CACHE_ENTRIES;
-use crate::eager::chain_program::ChainProgram;
-use crate::plan::step::Plan;
-use crate::run::halo::HaloExchange;
-use crate::view::axis_mapping::AxisMapping;
 
-/// The caches of a session.
+/// Caches of programs and of the descriptions of operations.
 #[derive(Default)]
 pub(crate) struct Caches {
     /// Interpreters of fused programs.
     pub programs: Cache<Program, Arc<Interpreter>>,
-    /// Interpreters of operation chains on small arrays.
-    pub chains: Cache<ChainProgram, Arc<Interpreter>>,
     /// The program that copies its input, by dtype.
     pub identity_programs: [OnceLock<Arc<Interpreter>>; DType::ALL.len()],
-    /// Default placements. Equal placements share one allocation, so comparing them is cheap.
-    pub placements: Cache<(DType, Axes<usize>), Placement>,
-    /// Distributions of replicated arrays, by shape.
-    pub replicated: Cache<Axes<usize>, Distribution>,
-    /// Plans of assignments, by target, operands, and the array that each operand reads.
-    pub plans: Cache<(OperandKey, Vec<OperandKey>, Vec<usize>), Arc<Plan>>,
-    /// The box of this rank's memory that a write covers.
-    pub written_boxes: Cache<OperandKey, Vec<Range<u64>>>,
-    /// Messages that fill the padding of an array.
-    pub halos: Cache<Distribution, Arc<HaloExchange>>,
     /// Descriptions of operations, by their hash.
     pub descriptions: Cache<u64, Arc<str>>,
 }
 
-/// The distribution of a base and the axis mapping of a view of it.
-pub(crate) type OperandKey = (Distribution, AxisMapping);
-
+/// A map from keys to values that are computed once, of bounded size.
 pub(crate) struct Cache<K, V>(Mutex<HashMap<K, V, BuildHasherDefault<FnvHasher>>>);
 
 impl<K, V> Default for Cache<K, V> {

@@ -5,23 +5,11 @@
 //! sample of larger arrays, or all elements with `DAPPLED_CHECK=1`. A factor of `time.time()` is
 //! therefore detected.
 
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use dappled_fabric::{FabricError, FieldHashes};
-use dappled_kernels::{Buffer, DType, Program, Scalar, View};
-
-use super::Session;
-use crate::array::Array;
-use crate::array::placement::Placement;
-use crate::config::{COMPARED_SAMPLES, MAX_COMPARED_BYTES};
-use crate::eager::single_op::pack_view;
-use crate::error::Result;
-use crate::graph::node::{Node, NodeInput, NodeState};
-use crate::run::RunError;
-use crate::run::evaluate::materialize;
-use crate::view::{axis_mapping, format_shape};
+use dappled_kernels::{DType, Program, Scalar};
 
 static CHECK_ALL: OnceLock<bool> = OnceLock::new();
 
@@ -85,45 +73,6 @@ impl Fingerprint {
             .with(FingerprintField::Scalars, constants)
     }
 
-    /// Adds a view of an array.
-    pub fn with_array(self, node: &Node, view: &View) -> Self {
-        let seen = self
-            .with(FingerprintField::View, (view.offset, &view.strides))
-            .with(FingerprintField::Shape, (view.dtype, &view.shape));
-        match &node.placement {
-            Placement::Replicated => seen,
-            Placement::Distributed(split) => seen
-                .with(FingerprintField::Array, node.id())
-                .with(FingerprintField::Distribution, &split.distribution),
-        }
-    }
-
-    /// Adds the inputs of a program. Returns the small replicated ones, for the description.
-    pub fn with_inputs(
-        mut self,
-        session: &Session,
-        inputs: &[(Arc<Node>, View)],
-    ) -> Result<(Self, Vec<(DType, Buffer)>)> {
-        let mut shown = Vec::new();
-        for (node, view) in inputs {
-            self = self.with_array(node, view);
-            if node.placement.is_replicated() {
-                let memory = materialize(session, node)?;
-                let view = without_repeats(view);
-                match view.len() * view.dtype.itemsize() {
-                    bytes if bytes <= MAX_COMPARED_BYTES || is_check_all() => {
-                        let all = pack_view(&memory, &view)?;
-                        let hash = fnv_hash(&*all.read()?);
-                        self = self.with(FingerprintField::Contents, hash);
-                        shown.push((view.dtype, all));
-                    }
-                    _ => self = self.with(FingerprintField::Contents, sample_hash(&memory, &view)?),
-                }
-            }
-        }
-        Ok((self, shown))
-    }
-
     /// The hash that ranks compare.
     pub fn hash(&self) -> u64 {
         fnv_hash(self.0)
@@ -138,67 +87,6 @@ impl Fingerprint {
     /// 16-bit hashes of the aspects, which are sent with messages.
     pub fn field_hashes(&self) -> FieldHashes {
         self.0.map(|hash| (hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48) as u16)
-    }
-}
-
-/// Returns the view with broadcast axes (stride 0) shortened to one element.
-fn without_repeats(view: &View) -> View {
-    let mut view = view.clone();
-    for (length, stride) in view.shape.iter_mut().zip(view.strides.iter()) {
-        *length = if *stride == 0 { (*length).min(1) } else { *length };
-    }
-    view
-}
-
-/// Hashes a sample of elements, spread evenly over a view.
-fn sample_hash(memory: &Buffer, view: &View) -> Result<u64, RunError> {
-    let (bytes, item, len) = (memory.read()?, view.dtype.itemsize(), view.len() as u128);
-    let mut hasher = FnvHasher(FNV_OFFSET_BASIS);
-    for at in 0..COMPARED_SAMPLES {
-        // Multiples of the golden ratio do not resonate with regular patterns.
-        let fraction = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut position = ((u128::from(fraction) * len) >> 64) as usize;
-        let mut offset = view.offset as isize;
-        for (&length, &stride) in view.shape.iter().zip(&view.strides).rev() {
-            offset += (position % length) as isize * stride;
-            position /= length;
-        }
-        hasher.write(&bytes[offset as usize..][..item]);
-    }
-    Ok(hasher.finish())
-}
-
-impl Node {
-    /// Hashes the operations and inputs of a pending array; equal on all ranks.
-    ///
-    /// `memo` caches the hashes of other nodes.
-    pub fn origin_hash(&self, memo: &mut HashMap<*const Node, u64>) -> u64 {
-        if let Some(&found) = memo.get(&std::ptr::from_ref(self)) {
-            return found;
-        }
-        let mut print = Fingerprint::default().with_array(self, &self.base);
-        if let NodeState::Elementwise(map) = self.state() {
-            print = print.with(FingerprintField::Operation, (map.request.op, map.dtype));
-            for arg in &map.inputs {
-                print = match arg {
-                    NodeInput::Scalar(value) => print.with(FingerprintField::Scalars, value),
-                    NodeInput::Array(node, view) => print
-                        .with(FingerprintField::Array, node.origin_hash(memo))
-                        .with_array(node, view),
-                };
-            }
-        }
-        memo.insert(self, print.hash());
-        print.hash()
-    }
-}
-
-impl Array {
-    /// A hash of the identity and view of a distributed array; of a replicated one, of shape and
-    /// dtype.
-    pub fn fingerprint(&self) -> u64 {
-        self.storage
-            .with_current(|node| Fingerprint::default().with_array(node, self.view()).hash())
     }
 }
 
@@ -247,69 +135,9 @@ pub fn may_be_set_order(error: &FabricError) -> bool {
         && (differs(FingerprintField::Operation) || differs(FingerprintField::Array))
 }
 
-/// Describes an operation for messages: steps, shape, slices and small values.
-pub(crate) fn describe_operation<T: ToString>(
-    program: &Program,
-    shape: &[T],
-    inputs: &[(Arc<Node>, View)],
-    values: &[(DType, Buffer)],
-) -> String {
-    let steps: Vec<String> = program.steps.iter().map(|step| step.op.to_string()).collect();
-    let constants = program.constants.iter().map(ToString::to_string);
-    let arrays = values.iter().map(|(dtype, buffer)| format_first_values(*dtype, buffer));
-    let shown: Vec<String> = constants.chain(arrays).collect();
-    let mut text = format!(" of shape {}", format_shape(shape));
-    if !steps.is_empty() {
-        text += &format!(": {}", steps.join(", "));
-    }
-    if !shown.is_empty() {
-        text += &format!(" with {}", shown.join(", "));
-    }
-    let slices = inputs.iter().filter_map(|(node, view)| describe_slice(node, view));
-    let slices: Vec<String> = slices.collect();
-    if !slices.is_empty() {
-        text += &format!(" of {}", slices.join(", "));
-    }
-    text
-}
-
-/// The slice of a distributed array that a view reads, as text; None for the full array.
-fn describe_slice(node: &Node, view: &View) -> Option<String> {
-    if node.placement.is_replicated() || *view == node.base {
-        return None;
-    }
-    let mapping = axis_mapping(view, &node.base)?;
-    let axis = |(axis, &start): (usize, &u64)| {
-        let mapped =
-            mapping.axes.iter().find(|mapped| mapped.base_axis.is_some_and(|base| base.0 == axis));
-        let Some((length, step)) =
-            mapped.and_then(|mapped| Some((mapped.length, mapped.base_axis?.1)))
-        else {
-            return start.to_string();
-        };
-        let stop = start as i64 + step * length as i64;
-        match step {
-            1 if start == 0 && length == node.base.shape[axis] as u64 => ":".to_string(),
-            1 => format!("{start}:{stop}"),
-            _ if stop < 0 => format!("{start}::{step}"),
-            _ => format!("{start}:{stop}:{step}"),
-        }
-    };
-    let axes: Vec<String> = mapping.starts.iter().enumerate().map(axis).collect();
-    Some(format!("[{}]", axes.join(", ")))
-}
-
-/// The first values of an array, as text.
-fn format_first_values(dtype: DType, buffer: &Buffer) -> String {
-    let Ok(bytes) = buffer.read() else { return String::new() };
-    let items = bytes.chunks_exact(dtype.itemsize()).take(4);
-    let items = items.map(|item| Scalar::from_bytes(dtype, item).to_string());
-    format!("[{}]", items.collect::<Vec<_>>().join(", "))
-}
-
 /// FNV-1a hash of a value; equal in all processes.
 pub(crate) fn fnv_hash(value: impl Hash) -> u64 {
-    let mut hasher = FnvHasher(FNV_OFFSET_BASIS);
+    let mut hasher = FnvHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
@@ -322,6 +150,10 @@ const FNV_OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 pub(crate) struct FnvHasher(u64);
 
 impl FnvHasher {
+    pub fn new() -> Self {
+        Self(FNV_OFFSET_BASIS)
+    }
+
     /// The rotation moves the high bits down.
     fn write_word(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);

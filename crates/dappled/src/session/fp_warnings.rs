@@ -35,11 +35,13 @@ pub struct OpRequest {
     /// The operand whose memory NumPy reuses for the result (temporary elision), so that the result
     /// has its strides.
     pub elided: Option<u8>,
+    /// Whether the caller must know now if the operation raises, by NumPy's errstate.
+    pub is_strict: bool,
 }
 
 impl From<Op> for OpRequest {
     fn from(op: Op) -> Self {
-        Self { op, name: op.numpy_name(), context: None, elided: None }
+        Self { op, name: op.numpy_name(), context: None, elided: None, is_strict: false }
     }
 }
 

@@ -6,10 +6,11 @@
 //!
 //! ```text
 //! buffer_pool       reuse of freed memory
-//! caches            programs, placements and plans that loops use again
+//! caches            programs and descriptions that loops use again
 //! collective_guard  rejects collective operations where they would hang
 //! fingerprint       hashes by which ranks detect that they diverged
 //! fp_warnings       floating-point flags that were raised and not reported yet
+//! layer_state       state that the layers above keep in the session
 //! meminfo           memory of the machine
 //! ```
 
@@ -18,68 +19,32 @@ pub(crate) mod caches;
 pub(crate) mod collective_guard;
 pub(crate) mod fingerprint;
 pub(crate) mod fp_warnings;
+pub(crate) mod layer_state;
 pub(crate) mod meminfo;
 
 use std::convert::Infallible;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use dappled_base::memory::has_room;
 use dappled_fabric::{Fabric, OperationLabel, Payload, Sends, Tag};
 use dappled_kernels::{CpuVariant, DType, FpFlags, Interpreter, Program};
 use dappled_protocol::Distribution;
 
-use crate::array::placement::Placement;
-use crate::config::{
-    Config, DEFAULT_EAGER_MAX_ELEMENTS, DEFAULT_REPLICATE_BELOW_BYTES, EAGER_COPY_FACTOR,
-    MIN_CAPACITY_CHECK_BYTES,
-};
+use crate::config::{Config, Limits, MIN_CAPACITY_CHECK_BYTES};
 use crate::error::Result;
-use crate::graph::node::Node;
-use crate::graph::pending::PendingArrays;
-use crate::ops::redistribute::replicated_distribution;
 use crate::session::buffer_pool::{BufferPool, MemoryStats, array_bytes, out_of_memory};
 use crate::session::caches::Caches;
 use crate::session::collective_guard::CollectiveGuard;
 use crate::session::fingerprint::{Fingerprint, FingerprintField, fnv_hash, set_check_all};
 use crate::session::fp_warnings::{FpWarning, FpWarnings, RequestContext};
-
-/// Sizes that separate small arrays from large ones. Equal on all ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Arrays of fewer bytes are replicated.
-    pub replicate_below: usize,
-    /// Operations on at most this many elements are eager: deferring them costs more than running
-    /// them.
-    pub eager_max: usize,
-}
-
-impl Limits {
-    /// Elements of an eager operation, for a given itemsize: narrow elements are processed faster.
-    pub(crate) fn eager_max_of(&self, itemsize: usize) -> usize {
-        self.eager_max * (8 / itemsize).max(1)
-    }
-
-    /// Copies of at most this many elements are eager: deferring or threads would not pay.
-    pub fn eager_copy_max(&self) -> usize {
-        EAGER_COPY_FACTOR * self.eager_max
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            replicate_below: DEFAULT_REPLICATE_BELOW_BYTES,
-            eager_max: DEFAULT_EAGER_MAX_ELEMENTS,
-        }
-    }
-}
+use crate::session::layer_state::LayerStates;
 
 /// The fabric, limits and caches that the arrays of a program share.
 ///
 /// ```
-/// use dappled::graph::{Array, Session};
+/// use dappled::{Array, Session};
 /// let session = Session::new(dappled_fabric::connect()?);
 /// let ones = Array::full(&session, &[3], 1.0);
 /// assert_eq!(ones.add(&ones)?.to_vec::<f64>()?, [2.0, 2.0, 2.0]);
@@ -122,9 +87,7 @@ struct SessionState {
     pool: Arc<BufferPool>,
     caches: Caches,
     fp_warnings: FpWarnings,
-    pending: PendingArrays,
-    /// The deferred write, if there is one.
-    deferred_write: Mutex<Weak<Node>>,
+    layers: LayerStates,
     /// Running hash of all collective operations so far.
     last_hash: AtomicU64,
     /// Hash of the arguments of the running NumPy function; 0 outside of one.
@@ -155,8 +118,7 @@ impl Session {
             pool,
             caches: Caches::default(),
             fp_warnings: FpWarnings::default(),
-            pending: PendingArrays::default(),
-            deferred_write: Mutex::default(),
+            layers: LayerStates::default(),
             last_hash: AtomicU64::new(0),
             call_hash: AtomicU64::new(0),
         })))
@@ -271,16 +233,6 @@ impl Session {
 
     pub(crate) fn fp_warnings(&self) -> &FpWarnings {
         &self.0.fp_warnings
-    }
-
-    /// Arrays that are held and not computed yet.
-    pub(crate) fn pending(&self) -> &PendingArrays {
-        &self.0.pending
-    }
-
-    /// The deferred write, if there is one.
-    pub(crate) fn deferred_write(&self) -> MutexGuard<'_, Weak<Node>> {
-        self.0.deferred_write.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Allgather: returns the bytes of every rank, in rank order. Collective.
@@ -474,30 +426,6 @@ impl Session {
             self.buffer_pool().clear();
             has_room(bytes)
         }
-    }
-
-    /// The default placement of an array: replicated, or distributed in blocks.
-    pub(crate) fn default_placement(&self, dtype: DType, shape: &[usize]) -> Placement {
-        if self.should_replicate(shape, dtype.itemsize()) {
-            return Placement::Replicated;
-        }
-        let create =
-            || Placement::distributed(self.block_distribution(shape), dtype, self.fabric().rank());
-        let Ok(layout) = self
-            .caches()
-            .placements
-            .get_or_insert_with(&(dtype, shape.into()), || Ok::<Placement, Infallible>(create()));
-        layout
-    }
-
-    /// The block distribution of an array of any size.
-    pub(crate) fn distributed_placement(&self, dtype: DType, shape: &[usize]) -> Placement {
-        Placement::distributed(self.block_distribution(shape), dtype, self.fabric().rank())
-    }
-
-    /// The distribution of a replicated array.
-    pub fn replicated_distribution(&self, shape: &[usize]) -> Distribution {
-        replicated_distribution(self, shape)
     }
 
     /// The block distribution over all ranks.

@@ -1,6 +1,6 @@
 //! Ranks that diverge raise an error at the next message.
 
-use dappled::graph::{Array, GraphError, Limits, Session};
+use dappled::{Array, GraphError, Limits, Session};
 use dappled_fabric::Threads;
 
 /// Gathers an array over two ranks, which each rank requests with its own function.

@@ -1,7 +1,7 @@
 //! Explanations of plans, as text.
 
-use dappled::graph::{Array, Limits, Session};
 use dappled::protocol::slice::KeyItem;
+use dappled::{Array, Limits, Session};
 use dappled_fabric::Threads;
 
 fn slice(start: i64, stop: Option<i64>) -> KeyItem {

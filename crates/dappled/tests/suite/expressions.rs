@@ -2,8 +2,8 @@
 //!
 //! They run on several numbers of ranks.
 
-use dappled::graph::{Array, GraphError, Limits, Session, UfuncOperand, ufunc};
 use dappled::protocol::slice::KeyItem;
+use dappled::{Array, GraphError, Limits, Session, UfuncOperand, ufunc};
 use dappled_fabric::{Solo, Threads};
 use dappled_kernels::Op;
 use proptest::collection::vec;

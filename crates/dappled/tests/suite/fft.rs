@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use dappled::graph::{Array, FftKind, FftStep, Limits, Session};
+use dappled::{Array, FftKind, FftStep, Limits, Session};
 use dappled::protocol::Distribution;
 use dappled_fabric::Threads;
 use dappled_fft::Direction;

@@ -1,6 +1,6 @@
 //! Floating-point flags of reductions of distributed arrays.
 
-use dappled::graph::{Array, Limits, ReduceRequest, Session};
+use dappled::{Array, Limits, ReduceRequest, Session};
 use dappled_fabric::Threads;
 use dappled_kernels::{DType, FpFlags, ReduceOp};
 

@@ -2,8 +2,8 @@
 
 use crate::reference::choices::Choices;
 use crate::reference::pairs::ranks;
-use dappled::graph::{Array, Limits, Session};
 use dappled::protocol::{Dim, DimKind, Distribution};
+use dappled::{Array, Limits, Session};
 use dappled_fabric::{Fabric, Threads};
 use dappled_kernels::Buffer;
 use proptest::prelude::*;

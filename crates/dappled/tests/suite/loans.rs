@@ -2,8 +2,8 @@
 //! new.
 
 use crate::reference::choices::Choices;
-use dappled::graph::{Array, Limits, Session};
 use dappled::protocol::slice::KeyItem;
+use dappled::{Array, Limits, Session};
 use dappled_fabric::{Fabric, Solo, Threads};
 use dappled_kernels::element::typed_mut;
 use dappled_kernels::{Buffer, DType, View};

@@ -1,6 +1,6 @@
 //! Reductions send partial results, not arrays.
 
-use dappled::graph::{Array, GraphError, Limits, ReduceRequest, Session};
+use dappled::{Array, GraphError, Limits, ReduceRequest, Session};
 use dappled_fabric::Threads;
 use dappled_kernels::{ArgReduceOp, DType, ReduceOp};
 use dappled_protocol::slice::KeyItem;

@@ -1,8 +1,8 @@
 //! Opaque items and fields: arrays without kernels, and views of some bytes of each element.
 
 use crate::reference::choices::Choices;
-use dappled::graph::{Array, Limits, Session};
 use dappled::protocol::Distribution;
+use dappled::{Array, Limits, Session};
 use dappled_fabric::{Fabric, Threads};
 use dappled_kernels::{DType, View};
 use proptest::prelude::*;

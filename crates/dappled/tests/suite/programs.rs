@@ -2,7 +2,7 @@
 //! distributions, compared with the reference.
 
 use crate::reference::pairs::{SHAPES, TestState, command, limits, ranks};
-use dappled::graph::Session;
+use dappled::Session;
 use dappled_fabric::Threads;
 use proptest::collection::vec;
 use proptest::prelude::*;

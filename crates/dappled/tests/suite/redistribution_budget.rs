@@ -1,11 +1,11 @@
 //! Redistribution within a memory budget, between random distributions.
 
 use crate::reference::choices::Choices;
-use dappled::graph::{Array, Limits, Session};
 use dappled::plan::{
     AxisMapping, MappedAxis, MemoryBudget, PlanEstimate, PlanOperand, plan, round_steps,
 };
 use dappled::protocol::Distribution;
+use dappled::{Array, Limits, Session};
 use dappled_fabric::Threads;
 use proptest::prelude::*;
 

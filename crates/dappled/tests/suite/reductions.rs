@@ -6,7 +6,7 @@ use crate::reference::pairs::{
 };
 use crate::reference::value::apply;
 use crate::reference::{ReferenceArray, Value};
-use dappled::graph::{Array, GraphError, Limits, ReduceRequest, Session};
+use dappled::{Array, GraphError, Limits, ReduceRequest, Session};
 use dappled_fabric::Threads;
 use dappled_kernels::{DType, Op, ReduceOp};
 use num_complex::Complex64;

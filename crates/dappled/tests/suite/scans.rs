@@ -5,7 +5,7 @@ use crate::reference::choices::Choices;
 use crate::reference::pairs::{
     ArrayPair, Command, SHAPES, TestState, command, limits, ranks, values,
 };
-use dappled::graph::{GraphError, Session};
+use dappled::{GraphError, Session};
 use dappled_fabric::Threads;
 use dappled_kernels::{ArgReduceOp, DType, ReduceOp};
 use proptest::collection::vec;
@@ -45,7 +45,7 @@ fn check(
     commands: &[Command],
     seeds: &[u64],
     ranks: u64,
-    limits: dappled::graph::Limits,
+    limits: dappled::Limits,
 ) -> Result<(), TestCaseError> {
     let on = |ranks| {
         Threads::run(ranks, |fabric| {

@@ -1,9 +1,9 @@
 //! Stencils: each rank receives each element that it needs once.
 
-use dappled::graph::{Array, Limits, Session};
 use dappled::plan::{AxisMapping, MappedAxis, Plan, PlanOperand, plan_with_shared_bases};
 use dappled::protocol::Distribution;
 use dappled::protocol::slice::KeyItem;
+use dappled::{Array, Limits, Session};
 use dappled_fabric::Threads;
 
 /// Offsets of the operands of a stencil from the inner elements.

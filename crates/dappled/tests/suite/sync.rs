@@ -1,6 +1,6 @@
 //! `Session::sync` evaluates pending arrays, although ranks hold different ones.
 
-use dappled::graph::{Array, Limits, Session};
+use dappled::{Array, Limits, Session};
 use dappled_fabric::Threads;
 
 const RANKS: [u64; 5] = [1, 2, 3, 4, 7];

@@ -1,9 +1,9 @@
 //! Reads and writes through views without an axis mapping, without gathering.
 
 use crate::reference::choices::Choices;
-use dappled::graph::{Array, Limits, Session};
 use dappled::protocol::slice::KeyItem;
 use dappled::view::{diagonal, index_view, reshape_view};
+use dappled::{Array, Limits, Session};
 use dappled_fabric::Threads;
 use dappled_kernels::{DType, View};
 use proptest::prelude::*;

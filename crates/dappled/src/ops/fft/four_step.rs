@@ -20,7 +20,7 @@ use num_complex::Complex;
 use super::{OPERATION, Precision, block_ranges, byte_range, contiguous_part, is_single};
 use crate::array::Array;
 use crate::error::Result;
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::session::Session;
 
 /// A line as a matrix in row-major order.

@@ -15,8 +15,8 @@ use super::four_step::LineMatrix;
 use super::{FftKind, FftStep, block_ranges, with_dtype};
 use crate::array::Array;
 use crate::error::Result;
-use crate::graph::type_resolution::ufunc;
-use crate::run::RunError;
+use crate::dispatch::ufunc;
+use crate::error::RunError;
 use crate::session::Session;
 use crate::view::memory_order::inverse_permutation;
 

@@ -6,7 +6,7 @@ use dappled_kernels::{Buffer, DTypeKind, View};
 
 use super::{FftKind, FftStep, Precision, is_single};
 use crate::error::Result;
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::session::Session;
 
 /// Transforms C-ordered elements along an axis, into memory of their own.

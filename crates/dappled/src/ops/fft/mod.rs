@@ -26,8 +26,8 @@ use num_complex::Complex;
 
 use crate::array::Array;
 use crate::error::Result;
-use crate::graph::node::NodeState;
-use crate::run::RunError;
+use crate::array::node::NodeState;
+use crate::error::RunError;
 use crate::session::Session;
 use crate::session::fp_warnings::RequestContext;
 use crate::view::memory_order::{inverse_permutation, memory_order};
@@ -126,7 +126,7 @@ impl Array {
     /// `share_flags` on all ranks.
     ///
     /// ```
-    /// use dappled::graph::{Array, FftKind, FftStep, Session};
+    /// use dappled::{Array, FftKind, FftStep, Session};
     /// use dappled_fft::Direction;
     /// use num_complex::Complex64;
     ///

@@ -14,7 +14,7 @@ use super::{FftKind, FftStep, OPERATION, block_ranges, byte_range, contiguous_pa
 use crate::array::Array;
 use crate::config::FFT_ROW_ELEMENTS_PER_THREAD;
 use crate::error::Result;
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::session::Session;
 
 /// Transforms an array along the axes of all steps. Collective.

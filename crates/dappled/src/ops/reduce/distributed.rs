@@ -20,10 +20,10 @@ use super::pairwise::pairwise_sum;
 use super::sequential;
 use super::{ReduceInput, ReduceRequest, reduce_local};
 use crate::array::Array;
+use crate::array::node::{Node, NodeInput, NodeState};
 use crate::array::placement::Placement;
 use crate::error::Result;
 use crate::graph::fusion::fuse;
-use crate::graph::node::{Node, NodeInput, NodeState};
 use crate::plan::reduce::reduction_distribution;
 use crate::run::distributed::materialize_program;
 use crate::run::evaluate::materialize;
@@ -160,8 +160,7 @@ fn reduce_replicated(
     let (dtype, shape) = (request.dtype, values.shape.clone());
     let base = View::c_order(dtype, &shape);
     let node = materialize_program(session, &values.fused, base.clone(), Placement::Replicated)?;
-    let values =
-        ReduceInput { fused: fuse(session, &NodeInput::Array(node, base), dtype)?, ..values };
+    let values = ReduceInput { fused: fuse(&NodeInput::Array(node, base), dtype), ..values };
     reduce_local(session, &values, request, &shape)
 }
 
@@ -259,7 +258,7 @@ fn reduce_then_combine(
     if results.is_replicated() {
         return results.reduce(&last);
     }
-    let fused = fuse(session, &results.input(), request.dtype)?;
+    let fused = fuse(&results.input(), request.dtype);
     let values = ReduceInput { fused, shape, strides: base.strides.to_vec(), casts: false };
     reduce_aligned(session, values, &last, &reduction_distribution(&partial, &request.axes))
 }

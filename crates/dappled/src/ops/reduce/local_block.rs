@@ -9,10 +9,10 @@ use dappled_protocol::slice::{KeyItem, SliceKey};
 use dappled_protocol::{AxisMap, Distribution, Held};
 
 use super::ReduceInput;
+use crate::array::node::{Node, NodeInput, NodeState};
 use crate::array::placement::{DistributedPlacement, Placement};
 use crate::error::{Error, Result};
 use crate::graph::fusion::{FusedProgram, fuse};
-use crate::graph::node::{Node, NodeInput, NodeState};
 use crate::plan::operand::PlanOperand;
 use crate::run::distributed::materialize_program;
 use crate::run::evaluate::materialize;
@@ -111,7 +111,7 @@ pub(crate) fn local_values(
             let base = View::c_order(dtype, &values.shape);
             let node = materialize_program(session, &values.fused, base, placement)?;
             let (node, view) = local_input(session, &node, &node.base, target)?;
-            fuse(session, &NodeInput::Array(node, view), dtype)?
+            fuse(&NodeInput::Array(node, view), dtype)
         }
     };
     Ok(ReduceInput { fused, ..values })

@@ -12,9 +12,9 @@ use num_complex::{Complex32, Complex64};
 
 use super::{ReduceRequest, operation_name};
 use crate::array::Array;
+use crate::array::node::NodeState;
 use crate::error::Result;
 use crate::graph::fusion::FusedProgram;
-use crate::graph::node::NodeState;
 use crate::ops::mask::MaskSelection;
 use crate::run::evaluate::{input_buffers, input_operands};
 use crate::session::Session;
@@ -25,7 +25,8 @@ use crate::session::fingerprint::Fingerprint;
 /// Returns `None` if the elements must be compacted first.
 pub(crate) fn reduce_masked(array: &Array, request: &ReduceRequest) -> Result<Option<Array>> {
     let node = array.storage.current();
-    let NodeState::Masked(selection) = node.state() else { return Ok(None) };
+    let NodeState::Deferred(value) = node.state() else { return Ok(None) };
+    let Some(selection) = value.downcast::<MaskSelection>() else { return Ok(None) };
     let (session, dtype) = (array.session(), request.dtype);
     let is_full =
         *array.view() == node.base && request.axes[..] == [0] && selection.total_count() > 0;
@@ -48,7 +49,7 @@ pub(crate) fn reduce_masked(array: &Array, request: &ReduceRequest) -> Result<Op
     let reduce = MaskedReduce {
         session,
         selection: &selection,
-        values: selection.values_in_dtype(session, dtype)?,
+        values: selection.values_in_dtype(dtype),
         request,
     };
     let result = match dtype {

@@ -6,10 +6,11 @@ use dappled_kernels::{DType, DTypeKind, FpFlags, Op, ReduceOp, Scalar, WeakScala
 
 use super::ReduceRequest;
 use crate::array::Array;
+use crate::dispatch::elementwise;
+use crate::dispatch::ufunc_with_loop;
 use crate::error::Result;
-use crate::graph::elementwise::ElementwiseOperand;
-use crate::graph::elementwise::elementwise;
-use crate::graph::type_resolution::{UfuncOperand, ufunc_with_loop};
+use crate::graph::operand::ElementwiseOperand;
+use crate::graph::operand::UfuncOperand;
 use crate::session::fp_warnings::{OpRequest, RequestContext};
 
 /// A statistical moment; the argument is NumPy's `ddof`, the delta degrees of freedom.

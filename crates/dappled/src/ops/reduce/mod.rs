@@ -8,22 +8,26 @@
 //!
 //! ```text
 //! distributed     reductions over ranks: the choice of a strategy
+//! eager_first     reductions that are eager if the array is small and local
 //! local_block     the distribution of a program's values, and this rank's block of them
 //! sequential      ordered reductions and scans: a pipeline over ranks
 //! pairwise        NumPy's pairwise summation over ranks
 //! pairwise_group  the ranks that share accumulators in a pairwise sum
 //! masked          reductions of elements selected by a mask
 //! mean_var        means, variances and standard deviations
+//! through_write   reductions in the pass that writes their values
 //! unrolled        deferred sums over a short axis
 //! ```
 
 pub(crate) mod distributed;
+pub(crate) mod eager_first;
 pub(crate) mod local_block;
 pub(crate) mod masked;
 pub(crate) mod mean_var;
 pub(crate) mod pairwise;
 pub(crate) mod pairwise_group;
 pub(crate) mod sequential;
+pub(crate) mod through_write;
 pub(crate) mod unrolled;
 
 use dappled_fabric::Tag;
@@ -33,56 +37,18 @@ use dappled_kernels::{
 };
 
 use crate::array::Array;
+use crate::array::node::{Node, NodeInput};
 use crate::array::placement::Placement;
 use crate::config::EARLY_EXIT_ELEMENTS;
 use crate::error::Result;
-use crate::graph::assign::deferred::ReduceThroughWrite;
 use crate::graph::fusion::{FusedProgram, fuse};
-use crate::graph::node::{Node, NodeInput};
+use crate::graph::reduce_request::ReduceRequest;
 use crate::run::evaluate::{input_buffers, input_operands, materialize_replicated};
+use crate::run::fingerprint::describe_operation;
 use crate::session::Session;
-use crate::session::fingerprint::{Fingerprint, FingerprintField, describe_operation};
+use crate::session::fingerprint::{Fingerprint, FingerprintField};
 use crate::view::memory_order::{inverse_permutation, memory_order};
-
-/// The arguments of a reduction, as for NumPy's `ufunc.reduce`.
-#[derive(Clone, Debug)]
-pub struct ReduceRequest {
-    /// The reduction operation.
-    pub fold: ReduceOp,
-    /// The axes to reduce.
-    pub axes: Vec<usize>,
-    /// The dtype of the accumulator.
-    pub dtype: DType,
-    /// The initial value of the accumulator; `None` to start with the first element.
-    pub initial: Option<Scalar>,
-    /// Whether all ranks must know the floating-point flags of each rank, because all must raise.
-    pub reports_flags: bool,
-}
-
-impl ReduceRequest {
-    /// The equivalent logical reduction of booleans, which can stop early: maximum is any, minimum
-    /// all.
-    fn as_logical(&self, array: &Array) -> Option<Self> {
-        let logical = match self.fold {
-            ReduceOp::Maximum | ReduceOp::Fmax => ReduceOp::Any,
-            ReduceOp::Minimum | ReduceOp::Fmin => ReduceOp::All,
-            _ => return None,
-        };
-        if array.dtype() != DType::Bool || self.dtype != DType::Bool || array.view().is_empty() {
-            return None;
-        }
-        let initial = self.initial.or(logical.identity(DType::Bool));
-        Some(Self { fold: logical, initial, ..self.clone() })
-    }
-
-    /// The shape with length 1 along the reduced axes.
-    pub(crate) fn reduced_shape(&self, shape: &[usize]) -> Vec<usize> {
-        let length = |(axis, &length): (usize, &usize)| {
-            if self.axes.contains(&axis) { 1 } else { length }
-        };
-        shape.iter().enumerate().map(length).collect()
-    }
-}
+use through_write::ReduceThroughWrite;
 
 /// The values to reduce.
 ///
@@ -103,7 +69,7 @@ impl ReduceInput {
     /// Fuses the pending operations of an array, with values in this dtype.
     pub fn new(array: &Array, dtype: DType) -> Result<Self> {
         Ok(Self {
-            fused: fuse(array.session(), &array.input(), dtype)?,
+            fused: fuse(&array.input(), dtype),
             shape: array.shape().to_vec(),
             strides: array.view().strides.to_vec(),
             casts: array.dtype() != dtype,
@@ -349,5 +315,5 @@ pub(crate) fn broadcast_element(array: &Array, dtype: DType) -> Result<FusedProg
     let element = NodeInput::Array(array.storage.current(), element);
     let stored = materialize_replicated(session, &element, array.dtype(), &[])?;
     let view = stored.base.broadcast(shape).expect("one element broadcasts to any shape");
-    fuse(session, &NodeInput::Array(stored, view), dtype)
+    Ok(fuse(&NodeInput::Array(stored, view), dtype))
 }

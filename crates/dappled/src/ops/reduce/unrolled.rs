@@ -9,12 +9,12 @@ use dappled_kernels::{DType, Op, ReduceOp, Scalar};
 
 use super::ReduceRequest;
 use crate::array::Array;
+use crate::array::node::NodeState;
 use crate::config::MAX_FUSED_OPERATIONS;
 use crate::config::MIN_PAIRWISE_LENGTH;
+use crate::dispatch::elementwise;
 use crate::error::Result;
-use crate::graph::elementwise::ElementwiseOperand;
-use crate::graph::elementwise::elementwise;
-use crate::graph::node::NodeState;
+use crate::graph::operand::ElementwiseOperand;
 use crate::session::fp_warnings::{OpRequest, RequestContext};
 use crate::view::memory_order::memory_order;
 

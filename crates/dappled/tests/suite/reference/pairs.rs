@@ -1,11 +1,11 @@
 //! Pairs of an array and its reference, and commands that act on both.
 
-use dappled::graph::{
+use dappled::protocol::slice::KeyItem;
+use dappled::view;
+use dappled::{
     Array, ElementwiseOperand, GraphError, Limits, Session, UfuncOperand, elementwise, loop_dtype,
     ufunc, ufunc_in_place,
 };
-use dappled::protocol::slice::KeyItem;
-use dappled::view;
 use dappled_kernels::{Bool, DType, Op};
 use proptest::prelude::*;
 

@@ -1,19 +1,18 @@
 //! Nodes of the graph: stored arrays and deferred operations.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dappled_kernels::{Buffer, DType, Scalar, View};
 use smallvec::SmallVec;
 
-use super::assign::deferred::DeferredWrite;
-use crate::array::placement::Placement;
+use super::placement::Placement;
 use crate::config::{
     MAX_RECOMPUTED_OPERATIONS, MAX_RETAINED_ARRAYS, MAX_RETAINED_SIZE_RATIO, MIN_EXPANSION_RATIO,
     MIN_SHARED_POOL_BYTES, RETENTION_CHECK_INTERVAL,
 };
-use crate::ops::mask::MaskSelection;
-use crate::run::RunError;
+use crate::error::{Result, RunError};
 use crate::session::Session;
 use crate::session::buffer_pool::{BufferPool, recycle_small};
 use crate::session::fingerprint::fnv_hash;
@@ -45,8 +44,7 @@ pub(crate) struct Node {
 enum Definition {
     Full(Scalar),
     Elementwise(Arc<ElementwiseOp>),
-    Masked(Arc<MaskSelection>),
-    Written(Arc<DeferredWrite>),
+    Deferred(Arc<dyn DeferredValue>),
 }
 
 /// State of a node's value.
@@ -58,16 +56,31 @@ pub(crate) enum NodeState {
     Full(Scalar),
     /// A deferred element-wise operation.
     Elementwise(Arc<ElementwiseOp>),
-    /// A deferred selection by a mask.
-    Masked(Arc<MaskSelection>),
-    /// A deferred write to another array.
-    Written(Arc<DeferredWrite>),
+    /// A deferred operation of another kind.
+    Deferred(Arc<dyn DeferredValue>),
+}
+
+/// A value that is computed when it is needed, and is no element-wise operation.
+pub(crate) trait DeferredValue: Any + Send + Sync {
+    /// Computes this rank's memory of `node`, whose value this is. May be collective.
+    fn compute(&self, session: &Session, node: &Arc<Node>) -> Result<Buffer>;
+
+    /// Describes the operation in the text form of a plan.
+    fn description(&self) -> &'static str;
+}
+
+impl dyn DeferredValue {
+    /// The value, if it is of this type.
+    pub fn downcast<T: DeferredValue>(self: &Arc<Self>) -> Option<Arc<T>> {
+        let value: Arc<dyn Any + Send + Sync> = self.clone();
+        value.downcast().ok()
+    }
 }
 
 impl NodeState {
     /// Returns true if the value is not evaluated yet.
     pub fn is_pending(&self) -> bool {
-        matches!(self, NodeState::Elementwise(_) | NodeState::Masked(_) | NodeState::Written(_))
+        matches!(self, NodeState::Elementwise(_) | NodeState::Deferred(_))
     }
 }
 
@@ -171,7 +184,7 @@ impl ElementwiseOp {
             visited.push(Arc::as_ptr(node));
             count += match node.state() {
                 NodeState::Elementwise(op) => op.retained_arrays(elements, visited),
-                NodeState::Stored(_) | NodeState::Written(_) => {
+                NodeState::Stored(_) | NodeState::Deferred(_) => {
                     usize::from(2 * node.base.len() > elements)
                 }
                 _ => 0,
@@ -213,8 +226,7 @@ impl Node {
             NodeState::Stored(memory) => (Some(memory), None),
             NodeState::Full(value) => (None, Some(Definition::Full(value))),
             NodeState::Elementwise(op) => (None, Some(Definition::Elementwise(op))),
-            NodeState::Masked(selection) => (None, Some(Definition::Masked(selection))),
-            NodeState::Written(write) => (None, Some(Definition::Written(write))),
+            NodeState::Deferred(value) => (None, Some(Definition::Deferred(value))),
         };
         let (definition, was_read, id) =
             (Mutex::new(definition), AtomicBool::new(false), id.into());
@@ -275,8 +287,7 @@ impl Node {
         match &*self.definition() {
             Some(Definition::Full(value)) => NodeState::Full(*value),
             Some(Definition::Elementwise(op)) => NodeState::Elementwise(op.clone()),
-            Some(Definition::Masked(selection)) => NodeState::Masked(selection.clone()),
-            Some(Definition::Written(write)) => NodeState::Written(write.clone()),
+            Some(Definition::Deferred(value)) => NodeState::Deferred(value.clone()),
             None => NodeState::Stored(
                 self.buffer()
                     .expect("the value is stored before its definition is dropped")

@@ -1,13 +1,13 @@
 //! Assignment: writes create the next version, in place if the current one has no other holder.
 //!
 //! ```text
-//! complement        copies elements that a write leaves unchanged
+//! bytes             writes to some bytes of each element
 //! deferred          writes that are fused with the next reader
 //! distributed       writes to distributed arrays
 //! self_overlapping  writes to overlapping windows
 //! ```
 
-pub(crate) mod complement;
+pub(crate) mod bytes;
 pub(crate) mod deferred;
 pub(crate) mod distributed;
 pub(crate) mod self_overlapping;
@@ -16,16 +16,19 @@ use std::sync::Arc;
 
 use dappled_kernels::{Buffer, DType, Element, Scalar, View, is_injective};
 
-use super::elementwise::ElementwiseOperand;
-use super::node::{Node, NodeInput, NodeState};
 use crate::array::Array;
-use crate::array::opaque_dtype::as_byte_array;
-use crate::array::placement::{Placement, placement_like};
+use crate::array::byte_array::as_byte_array;
+use crate::array::node::{Node, NodeInput, NodeState};
+use crate::array::ownership::KnownHolders;
+use crate::array::placement::Placement;
 use crate::config::ALIAS_SEARCH_DEPTH;
 use crate::error::{Error, Result};
+use crate::graph::operand::ElementwiseOperand;
+use crate::graph::result_placement::placement_like;
+use crate::run::complement::{begin_next_version, covers_all, covers_most};
 use crate::run::evaluate::{materialize, materialize_in, materialize_replicated, write_arg};
 use crate::view::axis_mapping;
-use deferred::{DeferredWrite, begin_next_version, covers_all, covers_most};
+use deferred::DeferredWrite;
 use distributed::{next_distributed_version, pending_source, redirect_to_written};
 
 impl Array {
@@ -113,12 +116,12 @@ impl Array {
             true => (self.copy_input(&node, input)?, 0),
             false => (input, uses),
         };
-        if Arc::strong_count(&node) > 2 + uses {
+        let known = KnownHolders::STORAGE_AND_WRITER.with_reads(uses);
+        if node.is_shared(known) {
             // The holder may be a deferred write.
             session.flush_deferred_write(&node)?;
         }
-        // Two holders, the storage and this function, besides the uses. Any other holder needs the
-        // old values. Holders may differ between ranks, evaluation may not: a pending array that is
+        // Holders may differ between ranks, evaluation may not: a pending array that is
         // overwritten is never evaluated first.
         let is_overwritten = node.placement.is_replicated() && covers_all(self.view(), &node.base);
         let is_dead = is_overwritten && node.state().is_pending();
@@ -126,11 +129,11 @@ impl Array {
         // overwritten.
         let is_mostly_overwritten =
             matches!(node.state(), NodeState::Full(_)) && covers_most(self.view(), &node.base);
-        if Arc::strong_count(&node) == 2 + uses && !is_dead && !is_mostly_overwritten {
+        if !node.is_shared(known) && !is_dead && !is_mostly_overwritten {
             // On other ranks a new version may be created, which redirects holders of the input; do
-            // the same here. Two holders: this function and the input.
+            // the same here.
             let source = pending_source(&node, self.view(), &input).map(|(root, _)| root.clone());
-            let held_source = source.filter(|root| Arc::strong_count(root) > 2);
+            let held_source = source.filter(|root| root.is_shared(KnownHolders::INPUT_AND_READER));
             let memory = materialize(session, &node)?;
             write_arg(session, &node, self.view(), &memory, &input)?;
             if let Some(root) = held_source {
@@ -162,7 +165,7 @@ impl Array {
         };
         drop(input);
         let may_defer = may_defer && deferred.can_defer();
-        let next = Node::new(session, base, placement, NodeState::Written(deferred.into()));
+        let next = Node::new(session, base, placement, NodeState::Deferred(Arc::new(deferred)));
         match may_defer {
             true => session.defer_write(&next, &self.storage)?,
             false => drop(materialize(session, &next)?),

@@ -7,7 +7,7 @@ use dappled_kernels::is_injective;
 use super::broadcast_to_target;
 use crate::array::Array;
 use crate::error::Result;
-use crate::graph::elementwise::ElementwiseOperand;
+use crate::graph::operand::ElementwiseOperand;
 use crate::protocol::slice::KeyItem;
 
 impl Array {

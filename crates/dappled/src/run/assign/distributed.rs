@@ -5,9 +5,10 @@ use std::sync::Arc;
 use dappled_kernels::View;
 
 use super::deferred::{count_uses, prefers_copy, view_of_node};
+use crate::array::node::{ElementwiseOp, Node, NodeInput, NodeState};
+use crate::array::ownership::KnownHolders;
 use crate::error::Result;
 use crate::graph::fusion::fuse;
-use crate::graph::node::{ElementwiseOp, Node, NodeInput, NodeState};
 use crate::run::distributed;
 use crate::session::Session;
 
@@ -22,10 +23,10 @@ pub(crate) fn next_distributed_version(
     input: &NodeInput,
 ) -> Result<Option<Arc<Node>>> {
     let Some((root, op)) = pending_source(old, view, input) else { return Ok(None) };
-    // Two holders: the storage and the caller.
-    let is_free = Arc::strong_count(old) == 2 + count_uses(&op, old) && !prefers_copy(view, old);
+    let known = KnownHolders::STORAGE_AND_WRITER.with_reads(count_uses(&op, old));
+    let is_free = !old.is_shared(known) && !prefers_copy(view, old);
     drop(op);
-    let fused = fuse(session, input, view.dtype)?;
+    let fused = fuse(input, view.dtype);
     let (memory, id) = distributed::write_next_version(session, &fused, (old, view), is_free)?;
     let next =
         Node::new(session, old.base.clone(), old.placement.clone(), NodeState::Stored(memory));

@@ -12,11 +12,11 @@ use super::reshape::{
     c_order_placement, copy_to_own_memory, has_placement, redistribute_node, reshape_distributed,
 };
 use crate::array::Array;
-use crate::array::opaque_dtype::as_byte_array;
+use crate::array::byte_array::as_byte_array;
+use crate::array::node::{Node, NodeInput, NodeState};
 use crate::array::placement::{DistributedPlacement, Placement};
 use crate::config::MAX_SLICES;
 use crate::error::Result;
-use crate::graph::node::{Node, NodeInput, NodeState};
 use crate::run::evaluate::{materialize, materialize_in, materialize_replicated, write_arg};
 use crate::session::Session;
 use crate::view::axis_mapping;

@@ -1,4 +1,4 @@
-//! Copies the complement of a written view from one version of an array to the next.
+//! The next version of an array: copies the elements outside a written view.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,16 +7,55 @@ use dappled_kernels::{
     Buffer, BufferView as Memory, DType, Engine, Interpreter, Program, Scalar, View,
 };
 
+use super::distributed;
+use super::evaluate::{local_bytes, materialize};
+use crate::array::node::{Node, NodeState};
 use crate::array::placement::Placement;
 use crate::error::Result;
-use crate::graph::node::Node;
-use crate::run::distributed;
 use crate::session::Session;
 use crate::view::axis_mapping;
 use crate::view::axis_mapping::AxisMapping;
 
+/// Returns true if the view covers at least half of the base.
+pub(crate) fn covers_most(view: &View, base: &View) -> bool {
+    view.len() * 2 >= base.len()
+}
+
+/// Returns true if the view covers the base. A view of other bytes, as of imaginary parts, does
+/// not.
+pub(crate) fn covers_all(view: &View, base: &View) -> bool {
+    view.len() == base.len() && view.dtype == base.dtype
+}
+
+/// Allocates the next version of an array, and copies the elements outside a view to it.
+pub(crate) fn begin_next_version(
+    session: &Session,
+    old: &Arc<Node>,
+    view: &View,
+) -> Result<Buffer> {
+    let before = match (old.state(), covers_all(view, &old.base)) {
+        (_, true) if old.placement.is_replicated() => None,
+        (NodeState::Full(value), _) => Some(PreviousValue::Full(value)),
+        _ => Some(PreviousValue::Memory(materialize(session, old)?)),
+    };
+    let memory = session.buffer_pool().allocate(local_bytes(old), &old.base);
+    match before {
+        Some(PreviousValue::Full(value)) => fill_complement(session, old, view, value, &memory)?,
+        Some(PreviousValue::Memory(before)) => {
+            copy_complement(session, old, view, &before, &memory)?
+        }
+        None => {}
+    }
+    Ok(memory)
+}
+
+enum PreviousValue {
+    Full(Scalar),
+    Memory(Buffer),
+}
+
 /// Copies the elements outside a view from one buffer of a node to another.
-pub(crate) fn copy_complement(
+fn copy_complement(
     session: &Session,
     node: &Node,
     view: &View,
@@ -33,7 +72,7 @@ pub(crate) fn copy_complement(
 }
 
 /// Fills the elements outside a view in a buffer of a node.
-pub(crate) fn fill_complement(
+fn fill_complement(
     session: &Session,
     node: &Node,
     view: &View,
