@@ -21,6 +21,9 @@
 //! local      this rank's piece
 //! ndarray    conversions (feature `ndarray`)
 //! ```
+//!
+//! Methods for the algorithms of `ops/` that are still to come belong in `sort` (sort, argsort,
+//! unique), `linalg` (solve) and `fft`.
 
 pub mod context;
 pub mod element;
@@ -175,9 +178,16 @@ impl<T: ArrayElement> Array<T> {
     pub fn from_fn(
         cx: &Context,
         shape: impl AsRef<[usize]>,
+        value: impl FnMut(&[usize]) -> T,
+    ) -> Self {
+        Self::from_fn_in(cx.session(), shape.as_ref(), value)
+    }
+
+    fn from_fn_in(
+        session: &Session,
+        shape: &[usize],
         mut value: impl FnMut(&[usize]) -> T,
     ) -> Self {
-        let (session, shape) = (cx.session(), shape.as_ref());
         session.check_capacity(T::DTYPE, shape);
         let mut elements = Vec::new();
         let placed = for_each_local_index(session, T::DTYPE, shape, &mut |index| {

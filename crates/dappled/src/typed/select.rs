@@ -23,6 +23,8 @@ use crate::view::{ViewError, normalize_axis};
 impl<T: ArrayElement> Array<T> {
     /// The elements where a mask of the same shape is true, in C order: `a[mask]`. Collective.
     ///
+    /// A mask with the lengths of the first axes selects rows.
+    ///
     /// ```
     /// use dappled::prelude::*;
     ///
@@ -32,6 +34,12 @@ impl<T: ArrayElement> Array<T> {
     /// # Ok::<(), dappled::Error>(())
     /// ```
     pub fn masked(&self, mask: &Mask) -> Result<Self> {
+        let axes = mask.ndim();
+        if (1..self.ndim()).contains(&axes) && self.shape()[..axes] == *mask.shape() {
+            let rows = [&[mask.len()], &self.shape()[axes..]].concat();
+            let rows: Vec<i64> = rows.iter().map(|&length| length as i64).collect();
+            return self.reshape(rows)?.take(&mask.flatnonzero()?);
+        }
         select_by_mask(&self.dynamic, &mask.dynamic).map(Self::from_dynamic)
     }
 
@@ -109,6 +117,15 @@ impl<T: ArrayElement> Array<T> {
         let values =
             values.reshape(rows.iter().map(|&length| length as i64).collect::<Vec<_>>())?;
         put_rows(&self.dynamic, &indices.reshape([-1])?.dynamic, &values.dynamic)
+    }
+}
+
+impl Mask {
+    /// The positions of the true elements in C order: `numpy.flatnonzero`. Collective.
+    pub fn flatnonzero(&self) -> Result<Array<i64>> {
+        let shape = [self.len()];
+        let positions = Array::from_fn_in(self.dynamic.session(), &shape, |index| index[0] as i64);
+        positions.masked(&self.reshape([-1])?)
     }
 }
 
