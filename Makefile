@@ -127,7 +127,7 @@ bench-peers: build .venv-peers/ready  ## run the same workloads in C and in othe
 	touch $@
 
 docs: build  ## generate the pictures and tables in docs/
-	cargo doc --locked --no-deps --profile $(CARGO_PROFILE) -p dappled-protocol
+	cargo doc --locked --no-deps --profile $(CARGO_PROFILE) -p dappled-protocol -p dappled
 	$(BIN)/python docs/make_pictures.py
 	$(BIN)/dappled coverage --markdown > docs/coverage.md
 

@@ -38,6 +38,7 @@ def test_pictures_and_rules_are_current():
     [
         *PAGES,
         "docs/running.md",
+        "docs/rust.md",
         "docs/design.md",
         "docs/coverage.md",
         "CONTRIBUTING.md",

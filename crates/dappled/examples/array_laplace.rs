@@ -1,49 +1,31 @@
-//! Jacobi iteration for Laplace's equation with lazy, fused, distributed arrays.
-//!
-//! Run `array_laplace 4000 100`, or `mpiexec -n 4 array_laplace 4000 100`.
+//! Laplace's equation by Jacobi iteration: `array_laplace 4000 100`, or under `mpiexec -n 4`.
 
 use std::time::Instant;
 
-use dappled::protocol::slice::KeyItem;
-use dappled::{Array, GraphError, Session};
-use dappled_fabric::connect;
-
-/// The slice `start:stop`; negative bounds count from the end.
-fn slice(start: i64, stop: Option<i64>) -> KeyItem {
-    KeyItem::Slice(Some(start), stop, None)
-}
+use dappled::prelude::*;
 
 /// Replaces each inner element by the mean of its four neighbours.
-fn step(u: &Array) -> Result<(), GraphError> {
-    let inner = slice(1, Some(-1));
-    let up = u.slice(&[slice(0, Some(-2)), inner])?;
-    let down = u.slice(&[slice(2, None), inner])?;
-    let left = u.slice(&[inner, slice(0, Some(-2))])?;
-    let right = u.slice(&[inner, slice(2, None)])?;
-    let mean = up.add(&down)?.add(&left)?.add(&right)?.divide(4.0)?;
-    u.slice(&[inner, inner])?.assign(&mean)
+fn step(u: &Array<f64>) -> dappled::Result<()> {
+    let (up, down) = (u.slice(s![..-2, 1..-1]), u.slice(s![2.., 1..-1]));
+    let (left, right) = (u.slice(s![1..-1, ..-2]), u.slice(s![1..-1, 2..]));
+    u.slice(s![1..-1, 1..-1]).assign((up + down + left + right) / 4.0)
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> dappled::Result<()> {
     let arguments: Vec<usize> =
-        std::env::args().skip(1).map(|text| text.parse()).collect::<Result<_, _>>()?;
-    let [size, iterations] = arguments[..] else {
-        return Err("usage: array_laplace SIZE ITERATIONS".into());
-    };
-    let session = Session::new(connect()?);
-    let u = Array::full(&session, &[size, size], 0.0);
-    u.slice(&[KeyItem::Index(0)])?.fill(1.0)?;
+        std::env::args().skip(1).map(|text| text.parse().expect("a number")).collect();
+    let [size, iterations] = arguments[..] else { panic!("usage: array_laplace SIZE ITERATIONS") };
+    let cx = Context::init()?;
+    let u = Array::<f64>::zeros(&cx, [size, size]);
+    u.slice(s![0]).fill(1.0)?;
     let start = Instant::now();
     for _ in 0..iterations {
         step(&u)?;
     }
     let elapsed = start.elapsed().as_secs_f64() * 1e3 / iterations.max(1) as f64;
-    let corner = u.slice(&[slice(1, Some(2)), slice(1, Some(4))])?.to_vec::<f64>()?;
-    if session.fabric().rank() == 0 {
-        println!(
-            "{} ranks: {elapsed:.2} ms per iteration, u[1, 1:4] = {corner:?}",
-            session.fabric().size()
-        );
+    let corner = u.slice(s![1..2, 1..4]).to_vec()?;
+    if cx.rank() == 0 {
+        println!("{} ranks: {elapsed:.2} ms per iteration, u[1, 1:4] = {corner:?}", cx.size());
     }
-    Ok(session.fabric().leave(0)?)
+    Ok(())
 }

@@ -138,6 +138,11 @@ pub(crate) const BOOL_SCAN_BLOCK: usize = 256;
 /// Copies of at most this multiple of the elements of an eager operation are eager.
 pub(crate) const EAGER_COPY_FACTOR: usize = 8;
 
+// Matrix product.
+
+/// Rows of the right matrix that a product reads at a time: they stay in the L2 cache.
+pub(crate) const MATMUL_BLOCK_ROWS: usize = 64;
+
 // Plan.
 
 /// Tiles of a plan; an operand that would produce more is assembled instead.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dappled_fabric::FabricError;
 use dappled_kernels::{DType, Error as KernelError, Op};
+use dappled_protocol::ProtocolError;
 use dappled_protocol::exchange::ExchangeError;
 use dappled_protocol::slice::KeyError;
 
@@ -85,6 +86,111 @@ pub enum Error {
         /// Shape of the array and number of ranks.
         expected: (Vec<u64>, u64),
     },
+    /// The operation would change the shape of its output.
+    #[error(
+        "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
+        format_shape(.output), format_shape(.broadcast)
+    )]
+    OutputShape {
+        /// Shape of the output.
+        output: Vec<usize>,
+        /// Shape that the operands broadcast to.
+        broadcast: Vec<usize>,
+    },
+    /// The values do not broadcast to the shape that the indices select.
+    #[error(
+        "shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}",
+        format_shape(.from), format_shape(.to)
+    )]
+    ValueShape {
+        /// Shape of the values.
+        from: Vec<usize>,
+        /// Shape of the selected elements.
+        to: Vec<usize>,
+    },
+    /// The mask has another shape than the array.
+    #[error(
+        "boolean index did not match indexed array along axis {dimension}; size of axis is {length} \
+         but size of corresponding boolean axis is {mask_length}"
+    )]
+    MaskShape {
+        /// The axis.
+        dimension: usize,
+        /// Length of the array along it.
+        length: usize,
+        /// Length of the mask along it.
+        mask_length: usize,
+    },
+    /// An element was requested with too few or too many indices.
+    #[error("an element of an array with {ndim} dimensions has {ndim} indices, got {given}")]
+    IndexCount {
+        /// Number of dimensions.
+        ndim: usize,
+        /// Number of indices given.
+        given: usize,
+    },
+    /// The array does not have exactly one element.
+    #[error("can only convert an array of size 1 to a Python scalar, got size {size}")]
+    NotOneElement {
+        /// Number of elements.
+        size: usize,
+    },
+    /// There is no element of which the position could be found.
+    #[error("attempt to get {0} of an empty sequence")]
+    EmptySequence(&'static str),
+    /// The operation needs at least one dimension.
+    #[error("zero-dimensional arrays cannot be {0}")]
+    ZeroDimensional(&'static str),
+    /// A concatenation of no arrays.
+    #[error("need at least one array to concatenate")]
+    NothingToConcatenate,
+    /// Concatenated arrays differ in their number of dimensions.
+    #[error(
+        "all the input array dimensions must match exactly, but the array at index 0 has {} \
+         dimension(s) and the array at index {position} has {} dimension(s)",
+        .ndims[0], .ndims[1]
+    )]
+    ConcatenateDimensions {
+        /// Position of the other array.
+        position: usize,
+        /// Number of dimensions of the first and of the other array.
+        ndims: [usize; 2],
+    },
+    /// Concatenated arrays differ along another axis than the joined one.
+    #[error(
+        "all the input array dimensions except for the concatenation axis must match exactly, but \
+         along dimension {dimension}, the array at index 0 has size {} and the array at index \
+         {position} has size {}",
+        .lengths[0], .lengths[1]
+    )]
+    ConcatenateShapes {
+        /// The axis.
+        dimension: usize,
+        /// Position of the other array.
+        position: usize,
+        /// Lengths of the first and of the other array.
+        lengths: [usize; 2],
+    },
+    /// The inner lengths of a matrix product differ.
+    #[error(
+        "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature \
+         (n?,k),(k,m?)->(n?,m?) (size {rows} is different from {columns})"
+    )]
+    MatmulShapes {
+        /// Number of rows of the right matrix.
+        rows: usize,
+        /// Number of columns of the left matrix.
+        columns: usize,
+    },
+    /// The operands of a matrix product are neither vectors nor matrices.
+    #[error("matmul takes vectors and matrices, got arrays of {} and {} dimensions", .0[0], .0[1])]
+    MatmulDimensions([usize; 2]),
+    /// A setting of the environment is invalid.
+    #[error("{0}")]
+    Setting(String),
+    /// The specification of a distribution violates a rule of the protocol.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
     /// The planner does not support the distributions.
     #[error(transparent)]
     Plan(#[from] PlanError),

@@ -2,8 +2,8 @@
 
 use std::f64::consts::TAU;
 
-use dappled::{Array, FftKind, FftStep, Limits, Session};
 use dappled::protocol::Distribution;
+use dappled::{Array, FftKind, FftStep, Limits, Session};
 use dappled_fabric::Threads;
 use dappled_fft::Direction;
 use dappled_kernels::DType;

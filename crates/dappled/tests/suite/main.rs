@@ -25,4 +25,5 @@ mod reductions;
 mod scans;
 mod stencils;
 mod sync;
+mod typed;
 mod unmapped_views;

@@ -25,8 +25,8 @@ use dappled_protocol::Distribution;
 use num_complex::Complex;
 
 use crate::array::Array;
-use crate::error::Result;
 use crate::array::node::NodeState;
+use crate::error::Result;
 use crate::error::RunError;
 use crate::session::Session;
 use crate::session::fp_warnings::RequestContext;
