@@ -27,14 +27,14 @@ impl NonFinite {
         chunks.map(Self::find_in_chunk).reduce(Self::default, Self::union)
     }
 
+    // `x - x` is zero for finite values only, and NaN is the only value that differs from itself.
+    #[allow(clippy::eq_op)]
     fn find_in_chunk<T: Float>(values: &[T]) -> Self {
-        // `x - x` is zero for finite values only. The sum has no branch, so the loop is vectorised.
+        // The sum has no branch, so the loop is vectorised.
         let sum = values.iter().fold(T::zero(), |sum, &value| sum + (value - value));
         if sum == T::zero() {
             return Self::default();
         }
-        // NaN is the only value that differs from itself.
-        #[allow(clippy::eq_op)]
         let is_nan = |value: T| value != value;
         let is_infinite = |value: T| !is_nan(value) && is_nan(value - value);
         Self {

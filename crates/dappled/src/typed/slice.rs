@@ -49,7 +49,12 @@ macro_rules! s {
         NO_ITEMS
     }};
     ($($item:expr $(; $step:expr)?),+ $(,)?) => {
-        [$($crate::typed::slice::key_item($item, None $(.or(Some($step)))?)),+]
+        [$({
+            // A range that ends before it starts: `1..-1` counts its end from that of the axis.
+            #[allow(clippy::reversed_empty_ranges)]
+            let item = $item;
+            $crate::typed::slice::key_item(item, None $(.or(Some($step)))?)
+        }),+]
     };
 }
 

@@ -116,6 +116,9 @@ fn operators_of_bits_and_complex_numbers() {
     });
 }
 
+/// The name of a method, with the shape and the bytes of its result.
+type NamedBits = (&'static str, (Vec<usize>, Vec<u8>));
+
 /// Calls methods of an array, for which the types of results are checked, and returns all bits.
 macro_rules! call_all {
     ($array:expr; $($method:ident)*) => { vec![$((stringify!($method), bits($array.$method()))),*] };
@@ -124,20 +127,18 @@ macro_rules! call_all {
     };
 }
 
-fn functions_of_all<T: ArrayElement>(a: &Array<T>) -> Vec<(&'static str, (Vec<usize>, Vec<u8>))> {
+fn functions_of_all<T: ArrayElement>(a: &Array<T>) -> Vec<NamedBits> {
     let mut found = call_all!(a; absolute sqrt rint logical_not isnan isinf isfinite);
     found.extend(call_all!(a, a; equal not_equal less less_equal greater greater_equal
         logical_and logical_or logical_xor minimum maximum fmin fmax));
     found
 }
 
-fn functions_of_numbers<T: NumberElement>(
-    a: &Array<T>,
-) -> Vec<(&'static str, (Vec<usize>, Vec<u8>))> {
+fn functions_of_numbers<T: NumberElement>(a: &Array<T>) -> Vec<NamedBits> {
     call_all!(a; negative positive sign square reciprocal conjugate)
 }
 
-fn functions_of_reals<T: RealElement>(a: &Array<T>) -> Vec<(&'static str, (Vec<usize>, Vec<u8>))> {
+fn functions_of_reals<T: RealElement>(a: &Array<T>) -> Vec<NamedBits> {
     let mut found = call_all!(a; fabs cbrt signbit floor ceil trunc spacing deg2rad rad2deg exp exp2
         expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh
         arctanh);
@@ -184,7 +185,7 @@ fn functions_of_every_element_type() {
     });
 }
 
-fn bits_of_bools(cx: &Context) -> Vec<(&'static str, (Vec<usize>, Vec<u8>))> {
+fn bits_of_bools(cx: &Context) -> Vec<NamedBits> {
     let mask = Mask::from_bools(cx, [2], &[true, false]).unwrap();
     call_all!(mask; invert)
 }
@@ -272,7 +273,7 @@ fn keys_have_numpys_shapes() {
         assert_eq!(a.slice(s![0, NewAxis, Ellipsis, NewAxis]).shape(), [1, 3, 4, 1]);
         assert_eq!(a.slice(s![-1, -1, -1]).item().unwrap(), 123);
         assert_eq!((a.get([1, 2, 0]).unwrap(), a.get([-1, -1, -4]).unwrap()), (120, 120));
-        a.slice(s![.., 1..;-1, ..2]).assign(&Array::<i32>::ones(cx, [2])).unwrap();
+        a.slice(s![.., 1..;-1, ..2]).assign(Array::<i32>::ones(cx, [2])).unwrap();
         a.set([0, 0, 0], 7).unwrap();
         assert_eq!(a.sum_axis(0).unwrap().slice(s![.., 0]).to_vec().unwrap(), [8, 2, 140]);
     });
