@@ -30,7 +30,7 @@ use crate::error::Result;
 use crate::error::RunError;
 use crate::session::Session;
 use crate::session::fp_warnings::RequestContext;
-use crate::view::memory_order::{inverse_permutation, memory_order};
+use crate::view::memory_order::{copy_order, inverse_permutation};
 
 /// Name of the messages of a transform.
 const OPERATION: &str = "a Fourier transform";
@@ -150,8 +150,7 @@ impl Array {
         share_flags: bool,
     ) -> Result<Array> {
         let Some(first) = steps.first() else { return Ok(self.clone()) };
-        let ndim = self.shape().len();
-        let order = memory_order(&[self.view()], ndim).unwrap_or_else(|| (0..ndim).collect());
+        let order = copy_order(self.view());
         let position = inverse_permutation(&order);
         let steps: Vec<FftStep> =
             steps.iter().map(|step| FftStep { axis: position[step.axis], ..*step }).collect();
