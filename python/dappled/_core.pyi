@@ -562,13 +562,13 @@ def rows_by_number(
     array: ndarray,
     rows: Distribution,
     piece: NDArray[np.uint8],
-    numbers: NDArray[np.int64],
+    indices: NDArray[np.int64],
     target: Distribution,
 ) -> tuple[ndarray | None, int | None]: ...
 def put_by_number(
     array: ndarray,
     rows: Distribution,
-    numbers: NDArray[np.int64],
+    indices: NDArray[np.int64],
     values: NDArray[np.uint8],
     same: bool,
 ) -> tuple[bool, int | None]: ...
