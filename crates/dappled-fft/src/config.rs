@@ -1,4 +1,4 @@
-//! Thresholds of the transforms. `benches/transforms.py` measures them.
+//! Thresholds of the transforms. `benches/fft_linalg.py` measures them.
 
 /// Bytes of a batch of lines: the batch and the scratch memory stay in the L2 cache.
 pub const BATCH_BYTES: usize = 1 << 17;

@@ -34,12 +34,12 @@ def svg(distribution: Distribution) -> str:
 
 
 def png(distribution: Distribution) -> bytes:
-    """The same as the bytes of a PNG file; needs matplotlib."""
+    """The picture as the bytes of a PNG file; needs matplotlib."""
     return draw_png.draw(scene(picture(distribution)))
 
 
 def html(distribution: Distribution) -> str:
-    """The same as a piece of HTML, with a table of the first ranks."""
+    """The picture as HTML, with a table of the first ranks."""
     return draw_html.draw(distribution, svg(distribution))
 
 

@@ -15,7 +15,7 @@ def owned(piece: LocalPiece, axis: int) -> str:
 
 
 def held(piece: LocalPiece, axis: int) -> str:
-    """The same with the communication padding."""
+    """The range with the communication padding."""
     return _text(piece, axis, 0, piece.shape[axis])
 
 

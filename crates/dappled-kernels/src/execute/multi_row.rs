@@ -12,7 +12,7 @@ use crate::jit::multi_row::{LoopInput, MultiRowLoop, MultiRowPattern};
 use crate::loops::fp::status;
 use crate::program::reduce_op::ReduceOp;
 
-/// The same columns of consecutive rows.
+/// A range of columns of consecutive rows.
 #[derive(Clone, Debug)]
 pub(crate) struct RowBatch {
     /// The indices in the first row.

@@ -17,7 +17,7 @@ pub(crate) enum BlockBounds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum EdgePadding {
-    /// The same width at every edge whose adjacent ranks own cells.
+    /// One width at every edge whose adjacent ranks own cells.
     Uniform(u64),
     /// One width per edge, not all uniform.
     Each(Arc<[u64]>),

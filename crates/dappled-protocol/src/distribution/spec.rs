@@ -48,7 +48,7 @@ pub struct AxisSpec {
 /// nothing the width is always 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// The same width at every edge, including both boundaries.
+    /// One width at every edge, including both boundaries.
     Uniform(u64),
     /// One width per edge.
     Edges(Vec<u64>),

@@ -66,7 +66,7 @@ fn fast_path_into<'py>(
     {
         return Ok(true);
     }
-    // NumPy's bits depend on the memory that is written: see `unfused` in the core.
+    // NumPy's bits depend on the memory that is written: see `graph::complex_fma` in the core.
     match uses_complex_fma(op) && objects.iter().any(|object| is_complex(object)) {
         true => match native_operands(objects)? {
             Some(arguments) => write_result(py, op, target, &arguments),

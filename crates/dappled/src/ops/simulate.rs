@@ -158,7 +158,7 @@ fn distribution_on_ranks(session: &Session, node: &Node, ranks: u64) -> Distribu
     })
 }
 
-/// The same kinds of axes on another number of ranks; drops bounds and index lists.
+/// Distributes the axes by their kinds on another number of ranks; drops bounds and index lists.
 fn respecify(mut spec: Spec, ranks: u64) -> Spec {
     for axis in &mut spec.axes {
         (axis.grid, axis.bounds, axis.indices) = (None, None, None);

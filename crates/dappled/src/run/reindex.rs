@@ -1,6 +1,6 @@
 //! Views that do not follow the axes of a distributed array.
 //!
-//! Such views arise from reshapes, diagonals, the real and imaginary parts of complex numbers, and
+//! Views without an axis mapping arise from reshapes, diagonals, the real and imaginary parts of complex numbers, and
 //! sliding windows. The array is redistributed to a shape of whose axes the view is a slice. A view
 //! without such a shape is copied slice by slice.
 

@@ -286,8 +286,6 @@ impl Blocks<'_> {
         let elements: Vec<Cow<'_, [V]>> =
             self.received.iter().map(|bytes| as_elements(bytes)).collect();
         let own = as_elements(self.own);
-        let part = |(peer, values): (usize, &'_ Cow<'_, [V]>)| (peer, values.len());
-        debug_assert!(elements.iter().enumerate().map(part).all(|(_, len)| len % width == 0));
         let parts = elements
             .iter()
             .enumerate()

@@ -4,15 +4,15 @@
 //! so that the axes transformed last are local. Values equal NumPy's to rounding.
 //!
 //! ```text
-//! local      transforms along a local axis of a piece
-//! pencils    several axes: transforms local axes, redistributes, transforms the others
-//! line       one axis that is too long for a rank: half spectra, Bluestein's algorithm
-//! four_step  Bailey's four-step algorithm for a distributed line
+//! local            transforms along a local axis of a piece
+//! pencils          several axes: transforms local axes, redistributes, transforms the others
+//! one_dimensional  one axis that is too long for a rank: half spectra, Bluestein's algorithm
+//! four_step        Bailey's four-step algorithm for a distributed line
 //! ```
 
 mod four_step;
-mod line;
 mod local;
+mod one_dimensional;
 mod pencils;
 
 use std::ops::Range;

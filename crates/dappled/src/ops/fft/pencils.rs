@@ -8,8 +8,8 @@ use dappled_fabric::{keep, take_buffer};
 use dappled_kernels::{Buffer, View, thread_count};
 use dappled_protocol::Distribution;
 
-use super::line::transform_lines;
 use super::local::transform_bytes;
+use super::one_dimensional::transform_lines;
 use super::{FftKind, FftStep, OPERATION, block_ranges, byte_range, contiguous_part};
 use crate::array::Array;
 use crate::config::FFT_ROW_ELEMENTS_PER_THREAD;
