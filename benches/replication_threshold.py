@@ -3,8 +3,8 @@
     python benches/replication_threshold.py
 
 The program starts two ranks. It times an in-place sum of shifted views, which needs a halo
-exchange, for replicated and for distributed arrays. DAPPLED_WHOLE_BELOW should be the size at which
-distributed arrays become faster.
+exchange, for replicated and for distributed arrays. DAPPLED_REPLICATE_BELOW should be the size at
+which distributed arrays become faster.
 """
 
 import os
@@ -45,7 +45,7 @@ def main():
     mpiexec = os.path.join(os.path.dirname(sys.executable), "mpiexec")
     rows = {}
     for name, below in (("replicated", 1 << 40), ("distributed", 0)):
-        env = {**os.environ, "DAPPLED_WHOLE_BELOW": str(below), "DAPPLED_THREADS": "1"}
+        env = {**os.environ, "DAPPLED_REPLICATE_BELOW": str(below), "DAPPLED_THREADS": "1"}
         command = [mpiexec, "-n", "2", sys.executable, __file__, "times"]
         completed = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
         rows[name] = completed.stdout.split()

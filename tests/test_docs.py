@@ -11,8 +11,9 @@ ROOT = Path(__file__).parent.parent
 PAGES = ["README.md", "docs/array.md", "docs/distributed.md", "docs/interop.md", "docs/protocol.md"]
 
 
-def make_pictures():
-    spec = importlib.util.spec_from_file_location("make_pictures", ROOT / "docs/make_pictures.py")
+def load_generator(name):
+    """A module of docs/ that generates pages."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -25,7 +26,7 @@ def test_the_examples_run(page):
 
 
 def test_pictures_and_rules_are_current():
-    made = make_pictures()
+    made = load_generator("make_pictures")
     for name, picture in made.render_pictures().items():
         kept = (ROOT / "docs/pictures" / f"{name}.svg").read_text()
         assert kept == picture, "run `make docs`"
@@ -33,11 +34,18 @@ def test_pictures_and_rules_are_current():
     assert page == made.with_rules(page), "run `make docs`"
 
 
+def test_thresholds_are_current():
+    page = load_generator("make_thresholds").render_thresholds()
+    assert page.count("\n| `") > 100
+    assert (ROOT / "docs/thresholds.md").read_text() == page, "run `make docs`"
+
+
 @pytest.mark.parametrize(
     "page",
     [
         *PAGES,
         "docs/running.md",
+        "docs/thresholds.md",
         "docs/rust.md",
         "docs/design.md",
         "docs/coverage.md",

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 PROGRAMS = sorted((ROOT / "examples" / "programs").glob("*.py"))
 RUN = [sys.executable, "-m", "dappled", "run", "--as-numpy"]
 # Small arrays are distributed too: the programs run in a second.
-SETTINGS = {"MPLBACKEND": "agg", "DAPPLED_FALLBACK": "quiet", "DAPPLED_WHOLE_BELOW": "2000"}
+SETTINGS = {"MPLBACKEND": "agg", "DAPPLED_FALLBACK": "quiet", "DAPPLED_REPLICATE_BELOW": "2000"}
 TIME = 300  # for what hangs
 
 

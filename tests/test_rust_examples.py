@@ -13,7 +13,7 @@ SOURCES = ROOT / "crates" / "dappled" / "examples"
 MPIEXEC = Path(sys.prefix) / "bin" / "mpiexec"
 MAX_LINES = 40
 # Small arrays are distributed too: the programs run in a second.
-SETTINGS = {"DAPPLED_WHOLE_BELOW": "0"}
+SETTINGS = {"DAPPLED_REPLICATE_BELOW": "0"}
 EXAMPLES = {
     "array_laplace": ([30, 20], "u[1, 1:4] = ["),
     "heat": ([1000, 50], "heat changed by"),

@@ -125,14 +125,14 @@ def test_every_way_to_run_a_program(folder):
 
 
 def test_on_several_ranks(folder):
-    done = run(folder, "-n", 2, "--as-numpy", folder / "program.py", DAPPLED_WHOLE_BELOW="0")
+    done = run(folder, "-n", 2, "--as-numpy", folder / "program.py", DAPPLED_REPLICATE_BELOW="0")
     assert (done.returncode, done.stdout) == (3, "__main__ 2\n"), done.stderr
 
 
 def test_a_users_program_prints_the_same():
     program = str(Path(__file__).parent / "numpy_program.py")
     plain = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True)
-    variables = {"DAPPLED_WHOLE_BELOW": "0", "DAPPLED_FALLBACK": "quiet"}
+    variables = {"DAPPLED_REPLICATE_BELOW": "0", "DAPPLED_FALLBACK": "quiet"}
     for ranks in (1, 3):
         done = dappled("run", "-n", ranks, "--as-numpy", program, **variables)
         assert (done.returncode, done.stdout) == (0, plain.stdout), done.stderr
@@ -203,7 +203,7 @@ assert type(axes.lines[0].get_xdata(orig=False)).__module__ == 'numpy'
 def test_libraries_get_numpys_arrays(library, ranks, tmp_path):
     pytest.importorskip(library)
     (tmp_path / "program.py").write_text(LIBRARIES.format(USES[library]))
-    variables = {"DAPPLED_WHOLE_BELOW": "0", "DAPPLED_FALLBACK": "quiet"}
+    variables = {"DAPPLED_REPLICATE_BELOW": "0", "DAPPLED_FALLBACK": "quiet"}
     done = dappled("run", "-n", ranks, "--as-numpy", tmp_path / "program.py", **variables)
     assert done.returncode == 0, done.stderr
 

@@ -22,17 +22,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-DEFERRED = {"DAPPLED_AT_ONCE": "0", "DAPPLED_TOGETHER": "1"}
+DEFERRED = {"DAPPLED_EAGER_MAX": "0", "DAPPLED_FUSE_FROM": "1"}
 SETTINGS = {
     "plain": {},
     "deferred": DEFERRED,
     "compiled": {**DEFERRED, "DAPPLED_COMPILE": "always"},
     "interpreted": {**DEFERRED, "DAPPLED_COMPILE": "never"},
     "refused": {**DEFERRED, "DAPPLED_COMPILE": "refused"},
-    "together": {"DAPPLED_TOGETHER": "1"},
-    "eager": {"DAPPLED_AT_ONCE": "1000000000"},
-    "threads": {"DAPPLED_THREADS": "3", "DAPPLED_AT_ONCE": "100"},
-    "replicated": {"DAPPLED_WHOLE_BELOW": "131072"},
+    "together": {"DAPPLED_FUSE_FROM": "1"},
+    "eager": {"DAPPLED_EAGER_MAX": "1000000000"},
+    "threads": {"DAPPLED_THREADS": "3", "DAPPLED_EAGER_MAX": "100"},
+    "replicated": {"DAPPLED_REPLICATE_BELOW": "131072"},
     "checked": {"DAPPLED_CHECK": "1"},
 }
 ON_ONE = ["plain", "deferred", "compiled", "interpreted", "refused", "together", "eager"]
@@ -101,7 +101,7 @@ def chunk(number, setting, first, last, end):
         job["seconds"] = max(1, min(end - time.monotonic(), 10**6))
         Path(folder, "job").write_text(json.dumps(job))
         environment = {**os.environ, "DAPPLED_FALLBACK": "quiet", "PYTHONHASHSEED": "0"}
-        environment["DAPPLED_WHOLE_BELOW"] = "0"
+        environment["DAPPLED_REPLICATE_BELOW"] = "0"
         command = [sys.executable, "-m", "tests.fuzz.run", "--worker", folder]
         if number > 1:
             environment["DAPPLED_THREADS"] = "1"

@@ -57,7 +57,7 @@ ENDINGS = {
 @pytest.mark.parametrize("name", ENDINGS)
 def test_every_job_ends_and_says_why(name):
     program, status, said = ENDINGS[name]
-    done = dappled("run", "-n", 3, "-c", BEGIN + program, DAPPLED_WHOLE_BELOW="0")
+    done = dappled("run", "-n", 3, "-c", BEGIN + program, DAPPLED_REPLICATE_BELOW="0")
     assert done.returncode == status, done.stderr
     assert [done.stderr.count(text) for text in said] == [1] * len(said), done.stderr
     assert done.stdout == ("66.0\n" if status == 0 else "")
@@ -130,7 +130,7 @@ WARNED = "import dappled as np\na = np.ones(300)\na[{}] = -1\nprint(np.log(a).ma
 
 @pytest.mark.parametrize("place", ["5", "250", "::100"])
 def test_warnings_of_any_rank_are_shown_once(place):
-    done = dappled("run", "-n", 3, "-c", WARNED.format(place), DAPPLED_WHOLE_BELOW="0")
+    done = dappled("run", "-n", 3, "-c", WARNED.format(place), DAPPLED_REPLICATE_BELOW="0")
     assert (done.returncode, done.stdout) == (0, "nan\n")
     assert done.stderr.count("RuntimeWarning: invalid value encountered in log") == 1, done.stderr
 
@@ -226,7 +226,7 @@ def test_the_whole_job_ends_with_its_launcher(name):
     number, status = SIGNALS[name]
     program = BEGIN + "print(r, os.getpid(), flush=True)\nif r == 0: time.sleep(1000)\na.sum()"
     command = [*COMMAND, "run", "-n", "3", "--all-output", "-c", program]
-    env = {**os.environ, "DAPPLED_WHOLE_BELOW": "0"}
+    env = {**os.environ, "DAPPLED_REPLICATE_BELOW": "0"}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
     ) as job:

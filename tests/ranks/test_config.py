@@ -7,15 +7,15 @@ import sys
 import pytest
 
 EXPECTED = {
-    "DAPPLED_AT_ONCE": "a number of elements",
+    "DAPPLED_EAGER_MAX": "a number of elements",
     "DAPPLED_BUDGET": "a number of bytes",
     "DAPPLED_CACHE": "a number of bytes",
     "DAPPLED_CHECK": "0 or 1",
     "DAPPLED_COMPILE": "'always', 'never' or 'refused'",
     "DAPPLED_CPU": "'plain', 'avx2' or 'avx512'",
     "DAPPLED_THREADS": "a number of threads",
-    "DAPPLED_TOGETHER": "a number of elements",
-    "DAPPLED_WHOLE_BELOW": "a number of bytes",
+    "DAPPLED_FUSE_FROM": "a number of elements",
+    "DAPPLED_REPLICATE_BELOW": "a number of bytes",
 }
 
 

@@ -50,7 +50,7 @@ def test_the_table_is_long_enough():
 def test_divergence_is_found(case, ranks, tmp_path):
     check = "1" if case in CHECKED else "0"
     variables = {"DAPPLED_TEST_SAID": str(tmp_path), "DAPPLED_CHECK": check}
-    done = job(SCRIPT, case, ranks=ranks, DAPPLED_WHOLE_BELOW="131072", **variables)
+    done = job(SCRIPT, case, ranks=ranks, DAPPLED_REPLICATE_BELOW="131072", **variables)
     assert done.returncode != 0
     assert "ranks diverged" in done.stderr, done.stderr
     assert HINTS.get(case, "") in done.stderr, done.stderr
@@ -69,7 +69,7 @@ def test_divergence_is_found(case, ranks, tmp_path):
 def test_legal_differences_are_not_reported(tmp_path):
     for ranks in (2, 3):
         done = job(
-            SCRIPT, "legal", ranks=ranks, DAPPLED_WHOLE_BELOW="131072",
+            SCRIPT, "legal", ranks=ranks, DAPPLED_REPLICATE_BELOW="131072",
             DAPPLED_TEST_SAID=str(tmp_path),
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

@@ -20,6 +20,6 @@ pytestmark = [
 @pytest.mark.parametrize("case", CASES)
 def test_mpi4py_in_one_program(case):
     command = ["timeout", "-k", "5", "60", str(MPIEXEC), "-n", "4", sys.executable, str(SCRIPT)]
-    env = {**os.environ, "DAPPLED_WHOLE_BELOW": "0", "DAPPLED_THREADS": "1"}
+    env = {**os.environ, "DAPPLED_REPLICATE_BELOW": "0", "DAPPLED_THREADS": "1"}
     done = subprocess.run([*command, case], capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -52,7 +52,13 @@ def on_ranks(library, *command, **more):
     folder, variables = LIBRARIES[library]
     need(folder / "bin" / "mpiexec")
     launcher = ["timeout", "-k", "5", str(LIMIT), str(folder / "bin" / "mpiexec")]
-    env = {**os.environ, "DAPPLED_WHOLE_BELOW": "0", "DAPPLED_THREADS": "1", **variables, **more}
+    env = {
+        **os.environ,
+        "DAPPLED_REPLICATE_BELOW": "0",
+        "DAPPLED_THREADS": "1",
+        **variables,
+        **more,
+    }
     full = [*launcher, "-n", str(RANKS), sys.executable, *command]
     return subprocess.run(full, capture_output=True, text=True, env=env)
 

@@ -20,7 +20,7 @@ LIMIT = 60
 def job(*command, ranks=RANKS, **variables):
     """Runs Python on several ranks with a time limit."""
     launcher = ["timeout", "-k", "5", str(LIMIT), str(MPIEXEC), "-n", str(ranks)]
-    env = {**os.environ, "DAPPLED_WHOLE_BELOW": "0", "DAPPLED_THREADS": "1", **variables}
+    env = {**os.environ, "DAPPLED_REPLICATE_BELOW": "0", "DAPPLED_THREADS": "1", **variables}
     command = [*launcher, sys.executable, *map(str, command)]
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     assert done.returncode not in (124, 137), f"{command} hangs\n{done.stdout}{done.stderr}"

@@ -225,7 +225,7 @@ else:
 def test_mpi_is_called_by_threads_that_its_level_allows(level):
     """At levels below MPI_THREAD_SERIALIZED only the thread that began MPI may call it."""
     job = [str(MPIEXEC), "-n", "2"]
-    settings = {"DAPPLED_WHOLE_BELOW": "0", "DAPPLED_THREADS": "1"}
+    settings = {"DAPPLED_REPLICATE_BELOW": "0", "DAPPLED_THREADS": "1"}
     first = run(LEVEL, level, "first", launcher=job, **settings)
     assert first.stdout.split() == ["499500.0"] * 2, first.stderr
     second = run(LEVEL, level, "second", launcher=job, **settings)

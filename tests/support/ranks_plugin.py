@@ -197,7 +197,7 @@ def _run_once(launch, items, reports):
         **{name: value for name, value in os.environ.items() if "PYTEST_" not in name},
         REPORTS: str(reports),
         RANKS: str(launch.number),
-        "DAPPLED_WHOLE_BELOW": launch.replicated_below,
+        "DAPPLED_REPLICATE_BELOW": launch.replicated_below,
         "DAPPLED_THREADS": "1",
         "OMP_NUM_THREADS": "1",
         "PYTHONHASHSEED": "0",

@@ -211,17 +211,17 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "threads of a process",
     },
     Setting {
-        name: "DAPPLED_WHOLE_BELOW",
+        name: "DAPPLED_REPLICATE_BELOW",
         default: "131072",
         meaning: "bytes below which an array is replicated on every rank",
     },
     Setting {
-        name: "DAPPLED_AT_ONCE",
+        name: "DAPPLED_EAGER_MAX",
         default: "16384",
         meaning: "elements up to which operations are eager",
     },
     Setting {
-        name: "DAPPLED_TOGETHER",
+        name: "DAPPLED_FUSE_FROM",
         default: "800",
         meaning: "elements from which eager operations of one expression are fused",
     },
@@ -299,10 +299,10 @@ impl Default for Limits {
 /// Settings that environment variables change; see [`SETTINGS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// `DAPPLED_WHOLE_BELOW` and `DAPPLED_AT_ONCE`: sizes that separate small arrays from large
+    /// `DAPPLED_REPLICATE_BELOW` and `DAPPLED_EAGER_MAX`: sizes that separate small arrays from large
     /// ones.
     pub limits: Limits,
-    /// `DAPPLED_TOGETHER`: elements from which eager operations of one expression are fused.
+    /// `DAPPLED_FUSE_FROM`: elements from which eager operations of one expression are fused.
     pub fuse_from: usize,
     /// `DAPPLED_BUDGET`: bytes of temporary memory of a redistribution on each rank.
     pub budget: u64,
@@ -360,9 +360,9 @@ impl Config {
         let default = Self::default();
         let limits = Limits {
             replicate_below: variables
-                .bytes("DAPPLED_WHOLE_BELOW")?
+                .bytes("DAPPLED_REPLICATE_BELOW")?
                 .unwrap_or(default.limits.replicate_below),
-            eager_max: variables.elements("DAPPLED_AT_ONCE")?.unwrap_or(default.limits.eager_max),
+            eager_max: variables.elements("DAPPLED_EAGER_MAX")?.unwrap_or(default.limits.eager_max),
         };
         let is_checked = variables.parsed("DAPPLED_CHECK", "0 or 1", |text| match text {
             "0" => Some(false),
@@ -378,7 +378,7 @@ impl Config {
         })?;
         Ok(Self {
             limits,
-            fuse_from: variables.elements("DAPPLED_TOGETHER")?.unwrap_or(default.fuse_from).max(1),
+            fuse_from: variables.elements("DAPPLED_FUSE_FROM")?.unwrap_or(default.fuse_from).max(1),
             budget: variables.bytes("DAPPLED_BUDGET")?.unwrap_or(default.budget),
             cache: variables.bytes("DAPPLED_CACHE")?,
             check: is_checked.unwrap_or(default.check),
@@ -461,8 +461,8 @@ mod tests {
     #[test]
     fn values_are_parsed() {
         assert_eq!(with("DAPPLED_CACHE", " 0 ").unwrap().cache, Some(0));
-        assert_eq!(with("DAPPLED_TOGETHER", "0").unwrap().fuse_from, 1);
-        assert_eq!(with("DAPPLED_WHOLE_BELOW", "7").unwrap().limits.replicate_below, 7);
+        assert_eq!(with("DAPPLED_FUSE_FROM", "0").unwrap().fuse_from, 1);
+        assert_eq!(with("DAPPLED_REPLICATE_BELOW", "7").unwrap().limits.replicate_below, 7);
         assert_eq!(with("DAPPLED_COMPILE", "never").unwrap().compile, JitMode::Never);
         assert_eq!(with("DAPPLED_CPU", "plain").unwrap().variant, Some(CpuVariant::Plain));
         assert!(with("DAPPLED_CHECK", "1").unwrap().check);
