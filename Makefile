@@ -71,7 +71,9 @@ sanitize: sanitize-address sanitize-thread sanitize-python  ## run tests under A
 
 sanitize-address sanitize-thread: export PROPTEST_CASES := 16
 sanitize-address sanitize-thread: export RAYON_NUM_THREADS := 4
-sanitize-address sanitize-thread: export ASAN_OPTIONS := detect_leaks=0
+# Tests request more memory than there is, and expect an error.
+sanitize-address sanitize-thread: export ASAN_OPTIONS := detect_leaks=0:allocator_may_return_null=1
+sanitize-address sanitize-thread: export TSAN_OPTIONS := allocator_may_return_null=1
 sanitize-address sanitize-thread: sanitize-%:
 	rustup component add --toolchain nightly rust-src
 	RUSTFLAGS=-Zsanitizer=$* cargo +nightly test --locked -Zbuild-std --profile sanitize --target $(HOST) \

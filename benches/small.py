@@ -21,6 +21,7 @@ a, b, c = (np.random.default_rng(seed).random(100) for seed in range(3))
 m, i, k, x, numbers = a.reshape(10, 10).copy(), np.arange(100), a > 0.5, 1.5, [1.0, 2.0, 3.0]
 y, rng = numpy.float64(1.5), np.random.default_rng(7)
 a1, b1, c1 = (np.random.default_rng(seed).random(1000) for seed in range(3))
+a3, b3, c3 = (np.random.default_rng(seed).random(3000) for seed in range(3))
 a2, b2, c2 = (np.random.default_rng(seed).random(10_000) for seed in range(3))
 u1, u2, u3 = (np.random.default_rng(0).random((size, size)) for size in (10, 100, 300))
 
@@ -47,7 +48,9 @@ np.median(a) | np.unique(i) | np.histogram(a) | np.interp(x, a, b) | np.outer(nu
 m[:, [1, 2]] | a.__setitem__(k, x) | np.allclose(a, b) | np.mean(numbers) | np.fft.fft(a)
 rng.random(3) | np.random.normal() | np.nonzero(k) | np.shape(a)
 a * b + c * 2.0 - np.sqrt(np.abs(a)) | a1 * b1 + c1 * 2.0 - np.sqrt(np.abs(a1))
-a2 * b2 + c2 * 2.0 - np.sqrt(np.abs(a2)) | laplace(u1) | laplace(u2) | laplace(u3)
+a3 * b3 + c3 * 2.0 - np.sqrt(np.abs(a3)) | a2 * b2 + c2 * 2.0 - np.sqrt(np.abs(a2))
+a1 * b1 + c1 | a3 * b3 + c3 | a2 * b2 + c2 | ((a1 - b1) ** 2).sum() | ((a2 - b2) ** 2).sum()
+laplace(u1) | laplace(u2) | laplace(u3)
 """
 
 

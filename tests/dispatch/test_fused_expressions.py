@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.support.compare import difference, stay_deferred
 
-SIZES = [1, 799, 800, 1000, 5000, 16384, 16385]
+SIZES = [1, 1999, 2000, 2001, 5000, 16384, 16385]
 
 # May other code run before what is computed first is used? None: it may be kept.
 USES = {
@@ -55,6 +55,14 @@ def test_casts_of_values(source):
     names = ["BINARY_OP", "COMPARE_OP"]
     first = next((i.offset for i in dis.get_instructions(code) if i.opname in names), 0)
     assert may_run_code_before_use(code, first) is USES[source]
+
+
+def test_unknown_versions_of_python_are_not_analysed(monkeypatch):
+    code = compile("a * b + c", "a program", "eval")
+    first = next(i.offset for i in dis.get_instructions(code) if i.opname == "BINARY_OP")
+    assert may_run_code_before_use(code, first) is not None
+    monkeypatch.setattr("dappled._dispatch.temporaries.IS_KNOWN_VERSION", False)
+    assert may_run_code_before_use(code, first) is None
 
 
 def operands(np, dtype, size):

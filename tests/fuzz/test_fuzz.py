@@ -70,7 +70,7 @@ def test_a_failure_is_shrunk():
 
 def test_sizes_are_around_every_threshold():
     sizes = [numpy.size(value) for seed in range(300) for value in _arrays(seed)]
-    for threshold in (800, 16_384, 131_072):
+    for threshold in (2000, 16_384, 131_072):
         near = [size - threshold for size in sizes if abs(size - threshold) < 2]
         assert {-1, 0, 1} <= set(near), threshold
 

@@ -6,11 +6,11 @@ import dappled
 import numpy
 import pytest
 
-# Below and above the sizes from which expressions are fused (800) and deferred (16,384), and from
+# Below and above the sizes from which expressions are fused (2,000) and deferred (16,384), and from
 # which NumPy reuses temporaries (32,768 elements of 8 bytes).
 SHAPES = {
     "small": (4, 6, 2),
-    "fused": (8, 10, 12),
+    "fused": (13, 14, 15),
     "deferred": (24, 26, 28),
     "below elision": (31, 32, 33),
     "elided": (32, 32, 32),

@@ -1,10 +1,15 @@
 """Instructions of CPython 3.11 to 3.14, as far as expressions of arrays consist of them.
 
-An instruction that is missing here, or that a later version adds, ends the analysis: the result
-then counts as one that the program keeps, and the expression is not fused.
+An instruction that is missing here ends the analysis: the result then counts as one that the
+program keeps, and the expression is not fused. Other versions of Python are not analysed at all.
 """
 
 from __future__ import annotations
+
+import sys
+
+# Whether the tables below describe the running interpreter; otherwise expressions are not fused.
+IS_KNOWN_VERSION = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 15)
 
 # Push values and pop none.
 LOADS = {

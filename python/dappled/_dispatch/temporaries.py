@@ -14,6 +14,7 @@ from types import CodeType
 from dappled._compat.bytecode import (
     ATTRIBUTE_LOADS,
     FIRST_IN_PLACE_OPERATOR,
+    IS_KNOWN_VERSION,
     LOADS,
     MATMUL_OPERATOR,
     NO_STACK_EFFECT,
@@ -44,7 +45,7 @@ def may_run_code_before_use(code: CodeType, at: int) -> bool | None:
     None where something else uses it, or may use it.
     """
     words, names = code.co_code, _names()
-    if names[words[at]] not in (*OPERATORS, "CALL"):
+    if not IS_KNOWN_VERSION or names[words[at]] not in (*OPERATORS, "CALL"):
         return None
     stack: list[int] = []  # the offset that pushed each value
     is_far = False

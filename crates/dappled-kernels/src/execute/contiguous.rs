@@ -1,5 +1,7 @@
-//! Runs a program over contiguous operands, the most common case of small arrays, with minimal
-//! overhead.
+//! Runs a compiled loop, or one operation, over contiguous operands with minimal overhead.
+//!
+//! Binding operands and starting a [`Machine`](super::machine::Machine) takes about a microsecond,
+//! which small arrays would notice.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,8 +9,7 @@ use std::sync::atomic::Ordering;
 use dappled_base::memory;
 use smallvec::SmallVec;
 
-use super::registers::{self, RegisterBuffer};
-use super::{Instruction, Interpreter, RegisterRef};
+use super::{Instruction, Interpreter};
 use crate::config::{CHUNK_GRAIN_ELEMENTS, MAX_SINGLE_OP_ELEMENTS};
 use crate::error::Error;
 use crate::iter::bound_operands::BufferView;
@@ -18,33 +19,30 @@ use crate::threads::parallel_map::parallel_map;
 use crate::types::fp_flags::{FpFlags, StepFlags};
 
 impl Interpreter {
-    /// Computes the only output from contiguous inputs and returns the flags of each step.
+    /// Runs the compiled loop of the program over contiguous operands in distinct memory.
     ///
-    /// All operands have the same number of elements and are aligned to their itemsize.
-    pub fn run_contiguous(&self, inputs: &[&[u8]], out: &mut [u8]) -> Result<StepFlags, Error> {
+    /// Returns false if the program has no such loop yet, or if the loop raised a floating-point
+    /// flag, because its flags do not tell which step raised them: [`Engine::run`](super::Engine)
+    /// must follow. All operands have the same number of elements and are aligned to their
+    /// itemsize.
+    pub fn run_compiled(&self, inputs: &[&[u8]], out: &mut [u8]) -> Result<bool, Error> {
         let len = self.element_count(inputs, out)?;
+        if len < CHUNK_GRAIN_ELEMENTS {
+            return Ok(false);
+        }
         let schedule = self.contiguous_schedule(len);
-        let is_quiet = match schedule.as_deref().and_then(single_loop) {
-            Some(stage) if len >= CHUNK_GRAIN_ELEMENTS => {
-                self.run_contiguous_loop(stage, inputs, out, len)
-            }
-            _ => false,
-        };
-        // The flags of a fused loop do not tell which step raised them: repeats the run step by
-        // step.
-        Ok(if is_quiet { StepFlags::default() } else { self.run_stepwise(inputs, out, len) })
+        let stage = schedule.as_deref().and_then(single_loop);
+        Ok(stage.is_some_and(|stage| self.run_contiguous_loop(stage, inputs, out, len)))
     }
 
     /// Runs a program of a single operation on contiguous operands in distinct buffers; `None` for
     /// any other.
-    ///
-    /// One operation takes little longer than computing the tiles of its operands.
     pub(crate) fn run_single_op(
         &self,
         inputs: &[BufferView<'_>],
         outputs: &[BufferView<'_>],
     ) -> Result<Option<StepFlags>, Error> {
-        let ([_], [output]) = (&self.steps[..], outputs) else { return Ok(None) };
+        let ([step], [output]) = (&self.steps[..], outputs) else { return Ok(None) };
         let dtype = self.program.dtype(self.program.outputs[0]);
         let matches = |operand: &BufferView<'_>, dtype| {
             operand.view().shape == output.view().shape && operand.is_contiguous_of(dtype)
@@ -53,6 +51,8 @@ impl Interpreter {
         let mut typed_inputs = inputs.iter().zip(&self.program.inputs);
         let fits = inputs.len() == self.program.inputs.len()
             && self.outputs.len() == 1
+            && self.program.constants.is_empty()
+            && step.direct.is_some()
             && (1..=MAX_SINGLE_OP_ELEMENTS).contains(&output.len())
             && dtype.is_some_and(|dtype| matches(output, dtype))
             && typed_inputs.all(|(input, &dtype)| is_disjoint(input) && matches(input, dtype));
@@ -64,7 +64,10 @@ impl Interpreter {
         let elements = claims.iter().zip(inputs).map(|(claim, input)| &claim[input.bytes()]);
         let elements: SmallVec<[&[u8]; 4]> = elements.collect();
         let mut out = output.buffer().write()?;
-        Ok(Some(self.run_stepwise_parallel(&elements, &mut out[output.bytes()], output.len())))
+        let flags = self.run_step_parallel(step, &elements, &mut out[output.bytes()], output.len());
+        let mut raised = StepFlags::default();
+        raised.add(0, flags);
+        Ok(Some(raised))
     }
 
     /// The common number of elements of all operands.
@@ -155,126 +158,40 @@ impl Interpreter {
         !status::is_raised()
     }
 
-    /// Runs one operation at a time, in parallel if workers are awake or the work is large.
-    fn run_stepwise_parallel(&self, inputs: &[&[u8]], out: &mut [u8], len: usize) -> StepFlags {
-        let count = self.chunks_for(len).min(rayon::current_num_threads());
-        if count == 1 {
-            return self.run_stepwise(inputs, out, len);
-        }
-        let (size, part) =
-            (self.outputs[0].itemsize, len.div_ceil(count).next_multiple_of(CHUNK_GRAIN_ELEMENTS));
-        let parts = memory::collect((0..len).step_by(part).zip(out.chunks_mut(part * size)));
-        let run = |(start, out): (usize, &mut [u8])| {
-            let len = out.len() / size;
-            self.run_stepwise(&self.chunk_of(inputs, start, len), out, len)
-        };
-        parallel_map(parts, run).into_iter().fold(StepFlags::default(), StepFlags::join)
-    }
-
-    /// A range of elements of each input.
-    fn chunk_of<'a>(
+    /// Runs one operation, in parallel if workers are awake or the work is large.
+    fn run_step_parallel(
         &self,
-        inputs: &[&'a [u8]],
-        start: usize,
-        len: usize,
-    ) -> SmallVec<[&'a [u8]; 8]> {
-        let items = self.program.inputs.iter().map(|dtype| dtype.itemsize());
-        let parts = inputs.iter().zip(items);
-        parts.map(|(input, item)| &input[start * item..(start + len) * item]).collect()
-    }
-
-    /// Runs one operation at a time over tiles that fit in the L1 cache.
-    fn run_stepwise(&self, inputs: &[&[u8]], out: &mut [u8], len: usize) -> StepFlags {
-        let mut each = StepwiseRegisters {
-            slots: registers::take(self.slots),
-            filled: 0,
-            raised: StepFlags::default(),
-        };
-        // A single operation without constants leaves nothing in the cache for a next one, so one
-        // tile suffices.
-        let is_single = self.steps.len() == 1 && self.program.constants.is_empty();
-        let (most, size) =
-            (if is_single { len } else { self.tile_elements() }, self.outputs[0].itemsize);
-        for (start, out) in (0..len).step_by(most).zip(out.chunks_mut(most * size)) {
-            let len = out.len() / size;
-            self.run_stepwise_tile(&mut each, &self.chunk_of(inputs, start, len), out, len);
-        }
-        let StepwiseRegisters { slots, raised, .. } = each;
-        registers::recycle(slots);
-        raised
-    }
-
-    fn run_stepwise_tile(
-        &self,
-        each: &mut StepwiseRegisters,
+        step: &Instruction,
         inputs: &[&[u8]],
         out: &mut [u8],
         len: usize,
-    ) {
-        if each.filled < len {
-            each.filled = len;
-            for (at, constant) in self.program.constants.iter().enumerate() {
-                let bytes = len * constant.dtype().itemsize();
-                constant.fill(each.slots[inputs.len() + at].bytes_mut(bytes));
-            }
+    ) -> FpFlags {
+        let count = self.chunks_for(len).min(rayon::current_num_threads());
+        if count == 1 {
+            return run_step_chunk(step, inputs, out, 0);
         }
-        let mut stored = false;
-        for (at, step) in self.steps.iter().enumerate() {
-            let direct = step.direct.is_some();
-            stored |= direct;
-            each.step(step, at, inputs, direct.then_some(&mut *out), len);
-        }
-        if !stored {
-            out.copy_from_slice(each.register_bytes(self.outputs[0], inputs, len));
-        }
+        let part = len.div_ceil(count).next_multiple_of(CHUNK_GRAIN_ELEMENTS);
+        let chunks = out.chunks_mut(part * step.itemsize);
+        let parts = memory::collect((0..len).step_by(part).zip(chunks));
+        let run = |(start, out): (usize, &mut [u8])| run_step_chunk(step, inputs, out, start);
+        parallel_map(parts, run).into_iter().fold(FpFlags::NONE, |all, flags| all | flags)
     }
 }
 
-/// The registers of a stepwise run.
-struct StepwiseRegisters {
-    slots: Vec<RegisterBuffer>,
-    /// The number of elements to which the constants' registers are filled.
-    filled: usize,
-    raised: StepFlags,
-}
-
-impl StepwiseRegisters {
-    fn step(
-        &mut self,
-        step: &Instruction,
-        at: usize,
-        inputs: &[&[u8]],
-        target: Option<&mut [u8]>,
-        len: usize,
-    ) {
-        let mut register = std::mem::take(&mut self.slots[step.slot]);
-        let out = target.unwrap_or_else(|| register.bytes_mut(len * step.itemsize));
-        let mut args: [&[u8]; 3] = [&[]; 3];
-        for (arg, &source) in args.iter_mut().zip(&step.args) {
-            *arg = self.register_bytes(source, inputs, len);
-        }
-        let [a, b, c] = args;
-        if !step.cpu_flags.is_empty() {
-            status::clear();
-        }
-        // SAFETY: `kernel` returns only loops that this CPU can run.
-        let flags = unsafe { (step.kernel)(a, b, c, out) };
-        let raised = if step.cpu_flags.is_empty() { FpFlags::NONE } else { status::take() };
-        self.slots[step.slot] = register;
-        self.raised.add(at, flags | raised & step.cpu_flags);
+/// Runs one operation over the elements of `out`, which begin at index `start` of the inputs.
+fn run_step_chunk(step: &Instruction, inputs: &[&[u8]], out: &mut [u8], start: usize) -> FpFlags {
+    let len = out.len() / step.itemsize;
+    let mut args: [&[u8]; 3] = [&[]; 3];
+    for (arg, source) in args.iter_mut().zip(&step.args) {
+        *arg = &inputs[source.slot][start * source.itemsize..][..len * source.itemsize];
     }
-
-    fn register_bytes<'a>(
-        &'a self,
-        source: RegisterRef,
-        inputs: &[&'a [u8]],
-        len: usize,
-    ) -> &'a [u8] {
-        match inputs.get(source.slot) {
-            Some(input) => input,
-            None => self.slots[source.slot].bytes(len * source.itemsize),
-        }
+    let [a, b, c] = args;
+    if !step.cpu_flags.is_empty() {
+        status::clear();
     }
+    // SAFETY: `kernel` returns only loops that this CPU can run.
+    let flags = unsafe { (step.kernel)(a, b, c, out) };
+    if step.cpu_flags.is_empty() { flags } else { flags | status::take() & step.cpu_flags }
 }
 
 /// The loop of the schedule, if it alone computes the output from inputs and constants.
