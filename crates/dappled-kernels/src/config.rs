@@ -201,7 +201,7 @@ pub(crate) const RANDOM_TASK_ELEMENTS: usize = 1 << 15;
 
 // Threads
 
-/// How long idle workers spin before they sleep. They yield the core meanwhile.
+/// How long idle workers spin before they end. They run other tasks of the thread pool meanwhile.
 pub(crate) const SPIN_DURATION: Duration = Duration::from_micros(100);
 
 /// Spins between two yields: about 10 µs, as work may arrive meanwhile.

@@ -1,12 +1,13 @@
-//! Thread pool whose workers spin briefly before they sleep.
+//! Workers on rayon's threads that spin briefly for the next job before they end.
 //!
 //! Work arrives as a sequence of short jobs with a little Python in between, and waking a sleeping
-//! thread takes as long as such a job.
+//! thread takes as long as such a job. A worker is a task of the process's one thread pool, rayon's
+//! global one; while it spins, it executes other tasks of that pool.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -20,13 +21,11 @@ type Job<'a> = dyn Fn() + Sync + 'a;
 type StaticJob = &'static Job<'static>;
 
 pub(crate) struct SpinPool {
-    threads: usize,
     state: Mutex<PoolState>,
     /// The number of jobs posted so far.
     job_count: AtomicUsize,
     /// The number of workers that execute the current job.
     active_workers: AtomicUsize,
-    wakeup: Condvar,
 }
 
 /// The payload of a job's panic.
@@ -37,7 +36,8 @@ struct PoolState {
     job: Option<StaticJob>,
     /// How many more workers may join the job.
     open_slots: usize,
-    asleep: usize,
+    /// The workers that were started and have not ended.
+    workers: usize,
     panic: Option<Panic>,
 }
 
@@ -45,26 +45,18 @@ struct PoolState {
 struct PostedJob<'a>(&'a SpinPool);
 
 impl SpinPool {
-    /// The pool of this process, with one worker less than there are threads.
+    /// The pool of this process.
     pub fn global() -> &'static Self {
-        static POOL: OnceLock<&SpinPool> = OnceLock::new();
-        POOL.get_or_init(|| Self::with_workers(rayon::current_num_threads() - 1))
+        static POOL: OnceLock<SpinPool> = OnceLock::new();
+        POOL.get_or_init(Self::new)
     }
 
-    fn with_workers(threads: usize) -> &'static Self {
-        let pool: &'static Self = Box::leak(Box::new(Self {
-            threads,
+    fn new() -> Self {
+        Self {
             state: Mutex::default(),
             job_count: AtomicUsize::new(0),
             active_workers: AtomicUsize::new(0),
-            wakeup: Condvar::new(),
-        }));
-        for _ in 0..threads {
-            // A worker that could not be created only reduces parallelism: the caller does the
-            // remaining work.
-            let _ = thread::Builder::new().name("dappled".into()).spawn(|| pool.worker_loop());
         }
-        pool
     }
 
     /// True if the previous call was a moment ago, so that workers are awake or worth waking.
@@ -80,7 +72,7 @@ impl SpinPool {
     /// Runs `own` while up to `others` workers run `theirs`. Returns `None`, with nothing run, if
     /// the pool is busy.
     pub fn run_with<T>(
-        &self,
+        &'static self,
         others: usize,
         theirs: &Job<'_>,
         own: impl FnOnce() -> T,
@@ -98,28 +90,35 @@ impl SpinPool {
         }
     }
 
-    fn post(&self, job: StaticJob, others: usize) -> Option<PostedJob<'_>> {
+    fn post(&'static self, job: StaticJob, others: usize) -> Option<PostedJob<'static>> {
         let mut state = self.lock_state();
         if state.job.is_some() {
             return None;
         }
         (state.job, state.open_slots, state.panic) = (Some(job), others, None);
         self.job_count.fetch_add(1, Ordering::Release);
-        let awake = self.threads - state.asleep;
-        (awake..others).for_each(|_| self.wakeup.notify_one());
-        Some(PostedJob(self))
+        let missing = others.saturating_sub(state.workers);
+        state.workers += missing;
+        drop(state);
+        let posted = PostedJob(self);
+        (0..missing).for_each(|_| rayon::spawn(|| self.run_worker()));
+        Some(posted)
     }
 
-    /// Executes jobs for the lifetime of the process.
-    fn worker_loop(&self) {
-        let mut seen = 0;
+    /// Executes jobs until none comes for a while.
+    fn run_worker(&self) {
+        let mut seen = self.job_count.load(Ordering::Acquire);
         loop {
-            seen = self.wait_for_job(seen);
-            let Some(job) = self.take_job() else { continue };
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
-                self.lock_state().panic = Some(panic);
+            if let Some(job) = self.take_job() {
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
+                    self.lock_state().panic = Some(panic);
+                }
+                self.active_workers.fetch_sub(1, Ordering::Release);
             }
-            self.active_workers.fetch_sub(1, Ordering::Release);
+            match self.wait_for_job(seen) {
+                Some(posted) => seen = posted,
+                None => return,
+            }
         }
     }
 
@@ -131,26 +130,30 @@ impl SpinPool {
         state.job
     }
 
-    /// Waits for a job after the first `seen` ones: spinning, then asleep. Returns the new count.
-    fn wait_for_job(&self, seen: usize) -> usize {
+    /// Spins for a job after the first `seen` ones and returns the new count; `None` if the worker
+    /// has ended.
+    fn wait_for_job(&self, seen: usize) -> Option<usize> {
         let since = Instant::now();
         while since.elapsed() < SPIN_DURATION {
             for _ in 0..SPINS_PER_YIELD {
                 let posted = self.job_count.load(Ordering::Acquire);
                 if posted != seen {
-                    return posted;
+                    return Some(posted);
                 }
                 std::hint::spin_loop();
             }
-            thread::yield_now();
+            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                thread::yield_now();
+            }
         }
         let mut state = self.lock_state();
-        while self.job_count.load(Ordering::Relaxed) == seen {
-            state.asleep += 1;
-            state = self.wakeup.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.asleep -= 1;
+        // A job that was posted since counts on this worker.
+        let posted = self.job_count.load(Ordering::Relaxed);
+        if posted != seen {
+            return Some(posted);
         }
-        self.job_count.load(Ordering::Relaxed)
+        state.workers -= 1;
+        None
     }
 
     fn lock_state(&self) -> MutexGuard<'_, PoolState> {
@@ -192,8 +195,12 @@ impl Drop for PostedJob<'_> {
 mod tests {
     use super::*;
 
+    fn leaked_pool() -> &'static SpinPool {
+        Box::leak(Box::new(SpinPool::new()))
+    }
+
     /// The sum of the numbers below `bound`, computed by several threads.
-    fn sum(pool: &SpinPool, bound: usize) -> Option<usize> {
+    fn sum(pool: &'static SpinPool, bound: usize) -> Option<usize> {
         let (next, total) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = || {
             let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&at| at < bound);
@@ -206,7 +213,7 @@ mod tests {
 
     #[test]
     fn jobs_run_once_and_one_at_a_time() {
-        let pool = SpinPool::with_workers(2);
+        let pool = leaked_pool();
         for round in 0..2000 {
             assert_eq!(sum(pool, 100), Some(4950));
             if round % 500 == 0 {
@@ -222,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_panic_propagates_and_the_pool_survives() {
-        let pool = SpinPool::with_workers(1);
+        let pool = leaked_pool();
         let started = AtomicUsize::new(0);
         let panics = || {
             started.fetch_add(1, Ordering::Relaxed);
@@ -241,7 +248,7 @@ mod tests {
     /// A panic reaches the thread that posted the job, and no other, while several threads post.
     #[test]
     fn a_panic_reaches_the_thread_that_posted_the_job() {
-        let pool = SpinPool::with_workers(1);
+        let pool = leaked_pool();
         let done = AtomicUsize::new(0);
         let posts = || {
             let mut wrong = 0;
