@@ -17,7 +17,7 @@ MAX_FILES = 22
 # Folders and files below `src`, in the order of the pipeline: each may use those before it.
 ORDER = {
     "dappled": "error config session view array graph eager plan run dispatch ops "
-    "typed prelude lib",
+    "io typed prelude lib",
 }
 
 # (user, used): dependencies of crate `dappled` that point up the pipeline.

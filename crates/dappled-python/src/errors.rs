@@ -1,5 +1,6 @@
 //! Maps every Rust error to a Python exception.
 
+use dappled::error::FileError;
 use dappled::run::RunError;
 use dappled::view::ViewError;
 use dappled::{GraphError, divergence_hint, may_be_set_order};
@@ -8,7 +9,9 @@ use dappled_protocol as protocol;
 use dappled_protocol::exchange::{ExchangeError, LabelsError};
 use dappled_protocol::slice::KeyError;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyIndexError, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
+};
 use pyo3::prelude::*;
 
 use crate::runtime::session::existing_session;
@@ -111,10 +114,21 @@ impl Raise for GraphError {
             GraphError::NoLoop { .. } => PyTypeError::new_err(text),
             GraphError::InsideLocal(_) => LocalContextError::new_err(text),
             GraphError::Forked(_) | GraphError::WrongThread { .. } => PyRuntimeError::new_err(text),
+            GraphError::Npy(_) => PyValueError::new_err(text),
+            GraphError::File(error) => file_error(error),
             GraphError::Run(RunError::Fabric(error)) => error.raise(),
             _ => internal_error(&text),
         }
     }
+}
+
+/// The `OSError` of a file operation: Python chooses the subclass by the error code.
+fn file_error(error: FileError) -> PyErr {
+    let Some(code) = error.code else { return PyOSError::new_err(error.to_string()) };
+    let text = Python::attach(|py| {
+        py.import("os").and_then(|os| os.call_method1("strerror", (code,))?.extract::<String>())
+    });
+    PyOSError::new_err((code, text.unwrap_or(error.message), error.path))
 }
 
 /// Marks errors that every rank raises, so that only the ranks concerned print them.

@@ -159,6 +159,11 @@ pub(crate) const MIN_ZERO_COPY_BYTES: usize = 32 << 10;
 /// Average cells of a box from which boxes are copied as strided blocks.
 pub(crate) const MIN_BLOCK_COPY_CELLS: usize = 64;
 
+// Files.
+
+/// Bytes that a rank writes in one round: its memory beside the pieces.
+pub(crate) const FILE_ROUND_BYTES: usize = 1 << 25;
+
 // Distributed algorithms.
 
 /// Slices that a reindexing operation copies one by one.

@@ -194,9 +194,39 @@ pub enum Error {
     /// The planner does not support the distributions.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A file does not have the expected format.
+    #[error(transparent)]
+    Npy(#[from] NpyError),
     /// Evaluation failed.
     #[error(transparent)]
     Run(#[from] RunError),
+}
+
+/// A file operation failed on a rank.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{message}: {path:?} (rank {rank})")]
+pub struct FileError {
+    /// The system's error code, if it has one.
+    pub code: Option<i32>,
+    /// Description of the error.
+    pub message: String,
+    /// The file.
+    pub path: String,
+    /// The first rank on which it failed.
+    pub rank: u64,
+}
+
+/// A file is not an `.npy` file, or has contents that the core cannot read.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+#[error("{path:?} {reason}")]
+pub struct NpyError {
+    /// The file.
+    pub path: String,
+    /// The reason.
+    pub reason: String,
 }
 
 impl From<KernelError> for Error {

@@ -107,6 +107,7 @@ pub mod dispatch;
 pub(crate) mod eager;
 pub mod error;
 pub(crate) mod graph;
+pub mod io;
 pub(crate) mod ops;
 #[doc(hidden)]
 pub mod plan;

@@ -3,7 +3,7 @@
 //! Input: NumPy arrays of this rank's elements and preallocated outputs. Output: written into those
 //! arrays. A function tries the element types that it supports; long ones release the GIL.
 //!
-//! Guarantees: no communication, except in [`gather_rows`] and [`take_put::compress`], which are
+//! Guarantees: no communication, except in [`files`], [`gather_rows`] and [`take_put::compress`], which are
 //! collective. BLAS and LAPACK routines are those of the library that NumPy has loaded, so the
 //! results have NumPy's bits.
 
@@ -15,6 +15,7 @@ pub mod cholesky;
 pub mod distributed_fft;
 pub mod dtype_dispatch;
 pub mod fft;
+pub mod files;
 pub mod gather_rows;
 #[allow(unsafe_code)]
 pub mod lapack;
@@ -37,6 +38,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cholesky::subtract_product, module)?)?;
     module.add_function(wrap_pyfunction!(distributed_fft::fft_distributed, module)?)?;
     module.add_function(wrap_pyfunction!(fft::fft, module)?)?;
+    module.add_function(wrap_pyfunction!(files::write_raw, module)?)?;
+    module.add_function(wrap_pyfunction!(files::read_raw, module)?)?;
     module.add_function(wrap_pyfunction!(gather_rows::gather_rows, module)?)?;
     module.add_function(wrap_pyfunction!(gather_rows::scatter_rows, module)?)?;
     module.add_function(wrap_pyfunction!(lu::has_lapack, module)?)?;

@@ -151,6 +151,15 @@ impl Array {
         Ok((materialize(self.session(), &node)?, node.placement.local_view(&node.base).clone()))
     }
 
+    /// This rank's part of the array in a distribution, in C order. Collective.
+    pub(crate) fn contiguous_local_part(&self, target: &Distribution) -> Result<(Buffer, View)> {
+        let (buffer, view) = self.local_part(target)?;
+        match view.is_contiguous() {
+            true => Ok((buffer, view)),
+            false => self.cast_copy(self.dtype())?.local_part(target),
+        }
+    }
+
     /// Creates an array from local pieces in foreign memory, one on each rank.
     pub fn from_piece(
         session: &Session,

@@ -241,6 +241,17 @@ impl Session {
         Ok(self.fabric().allgather(tag, bytes)?)
     }
 
+    /// Allreduce: combines the bytes of all ranks in rank order. Collective.
+    pub(crate) fn allreduce(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        combine: &dyn Fn(&mut Vec<u8>, &[u8]),
+    ) -> Result<Vec<u8>> {
+        let tag = self.next_tag(name, Fingerprint::of(name), String::new)?;
+        Ok(self.fabric().allreduce(tag, bytes, combine)?)
+    }
+
     /// All-to-all: sends `sends[r]` to rank r and returns the bytes that each rank sent.
     /// Collective.
     pub fn all_to_all(&self, name: &str, mut sends: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>> {

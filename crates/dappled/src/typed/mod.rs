@@ -28,6 +28,7 @@
 pub mod context;
 pub mod element;
 pub mod functions;
+pub mod io;
 pub mod linalg;
 pub mod local;
 #[cfg(feature = "ndarray")]

@@ -10,6 +10,7 @@ mod divergence;
 mod explain;
 mod expressions;
 mod fft;
+mod files;
 mod fp_flags;
 mod halo;
 mod laplace_plan;

@@ -9,14 +9,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy
-
 from dappled._ndarray.core import core
 from dappled._ranks.comm import check_collective, is_local
 from dappled._ranks.consensus import collective_try
 from dappled.protocol import Distribution
 
-# Bytes that a writing rank has beside its pieces.
+# Bytes of a chunk on one rank.
 _ROUND_BYTES = 1 << 25
 
 
@@ -58,40 +56,9 @@ def is_single_rank() -> bool:
 
 
 def write_parallel(path: Any, head: bytes, array: Any) -> None:
-    """Writes a header, and elements in C order: rank 0 creates the file, each rank writes its
-    piece.
-
-    Returns when the file is complete. An error of one rank is raised on all. Collective.
-    """
-    row = array.reshape(-1)
-    guard = CollectiveGuard(everywhere=True)
-
-    def make() -> None:
-        if core.rank() == 0:
-            with open(path, "wb") as file:
-                file.write(head)
-                file.truncate(len(head) + row.nbytes)
-
-    collective_try(make)
-    for first, values in _local_runs(row):
-        guard.do(_write_at, path, len(head) + first * row.itemsize, values)
-    guard.end()
-
-
-def _write_at(path: Any, offset: int, values: Any) -> None:
-    with open(path, "r+b") as file:
-        file.seek(offset)
-        values.tofile(file)
-
-
-def _local_runs(row: Any) -> Iterator[tuple[int, Any]]:
-    """This rank's elements in rounds of bounded size: first index and values."""
-    step = max(1, _ROUND_BYTES // row.itemsize) * core.ranks()
-    for start in range(0, row.size, step):
-        part = row[start : start + step].redistribute("b")
-        values = part.local
-        if values.size:
-            yield start + part.distribution.global_index(core.rank(), (0,))[0], values
+    """Creates a file with a header and elements in C order. Collective."""
+    check_collective("writing a file")
+    core.write_raw(array, os.fsdecode(path), head)
 
 
 def read_parallel(path: Any, offset: int, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -103,19 +70,7 @@ def read_parallel(path: Any, offset: int, shape: tuple[int, ...], dtype: Any) ->
     if blocks is None or os.path.getsize(path) < offset + math.prod(shape) * dtype.itemsize:
         return None
     check_collective("reading a file")
-    return core.from_piece(
-        blocks, collective_try(lambda: _read_piece(path, offset, blocks, dtype)), True
-    )
-
-
-def _read_piece(path: Any, offset: int, blocks: Any, dtype: Any) -> Any:
-    own = blocks.local_shape(core.rank())
-    if 0 in own:
-        return numpy.empty(own, dtype)
-    first = blocks.global_index(core.rank(), (0,) * len(own))
-    box = tuple(slice(start, start + length) for start, length in zip(first, own, strict=True))
-    file: Any = numpy.memmap(path, dtype, "r", offset, blocks.shape)
-    return numpy.array(file[box])
+    return core.read_raw(os.fsdecode(path), offset, dtype, blocks)
 
 
 def chunks_on_root(array: Any, rows: bool = False) -> Iterator[Any]:

@@ -17,7 +17,7 @@ use dappled_kernels::{Buffer, DTypeKind, View};
 use dappled_protocol::Distribution;
 use num_complex::Complex;
 
-use super::{OPERATION, Precision, block_ranges, byte_range, contiguous_part, is_single};
+use super::{OPERATION, Precision, block_ranges, byte_range, is_single};
 use crate::array::Array;
 use crate::error::Result;
 use crate::error::RunError;
@@ -68,7 +68,7 @@ impl LineMatrix {
         Complex<T>: Element,
     {
         let session = line.session();
-        let (buffer, view) = contiguous_part(line, &self.row_distribution(session))?;
+        let (buffer, view) = line.contiguous_local_part(&self.row_distribution(session))?;
         let memory = buffer.read().map_err(RunError::from)?;
         let own = &memory[byte_range(&view)];
         let ranges = block_ranges(session, self.columns);

@@ -20,8 +20,7 @@ use std::sync::Arc;
 
 use dappled_fft::{Direction, Float, NonFinite};
 use dappled_kernels::element::{Element, typed};
-use dappled_kernels::{Buffer, DType, DTypeKind, FpFlags, View};
-use dappled_protocol::Distribution;
+use dappled_kernels::{DType, DTypeKind, FpFlags, View};
 use num_complex::Complex;
 
 use crate::array::Array;
@@ -209,15 +208,6 @@ fn share(session: &Session, local: NonFinite) -> Result<NonFinite> {
     let all = session.allgather(OPERATION, sent)?;
     let is_on_any = |at: usize| all.iter().any(|flags| flags.get(at) == Some(&1));
     Ok(NonFinite { nan: is_on_any(0), infinite: is_on_any(1) })
-}
-
-/// This rank's contiguous elements of an array in a distribution. Collective.
-fn contiguous_part(array: &Array, distribution: &Distribution) -> Result<(Buffer, View)> {
-    let (buffer, view) = array.local_part(distribution)?;
-    match view.is_contiguous() {
-        true => Ok((buffer, view)),
-        false => array.cast_copy(array.dtype())?.local_part(distribution),
-    }
 }
 
 /// The bytes of a contiguous view.

@@ -10,7 +10,7 @@ use dappled_protocol::Distribution;
 
 use super::local::transform_bytes;
 use super::one_dimensional::transform_lines;
-use super::{FftKind, FftStep, OPERATION, block_ranges, byte_range, contiguous_part};
+use super::{FftKind, FftStep, OPERATION, block_ranges, byte_range};
 use crate::array::Array;
 use crate::config::FFT_ROW_ELEMENTS_PER_THREAD;
 use crate::error::Result;
@@ -111,7 +111,7 @@ fn transform_local_axes(array: &Array, steps: &[FftStep]) -> Result<Array> {
 /// This rank's contiguous piece of an array.
 fn piece(array: &Array, distribution: &Distribution) -> Result<(Buffer, View)> {
     if !array.is_replicated() {
-        return contiguous_part(array, distribution);
+        return array.contiguous_local_part(distribution);
     }
     let array = match array.view().is_contiguous() {
         true => array.clone(),
