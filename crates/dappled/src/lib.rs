@@ -139,7 +139,7 @@ pub use eager::argminmax::eager_argminmax;
 #[doc(hidden)]
 pub use eager::chain::{ChainOperand, OpChain};
 #[doc(hidden)]
-pub use eager::elementwise::OtherOperand;
+pub use eager::elementwise::{OtherOperand, uniform_buffer};
 #[doc(hidden)]
 pub use eager::take::{eager_elements, eager_take};
 #[doc(hidden)]

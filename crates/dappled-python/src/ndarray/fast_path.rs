@@ -2,7 +2,7 @@
 
 use dappled::{
     EagerSource, OpRequest, OtherOperand, Route, Temporary, UfuncOperand, defer_uniform,
-    eager_buffer, has_single_loop, uniform_route,
+    has_single_loop, uniform_buffer, uniform_route,
 };
 use dappled_kernels::{DType, DTypeKind, Op, Scalar, WeakScalar};
 use pyo3::prelude::*;
@@ -29,8 +29,8 @@ pub fn fast_path<'py>(
     }
     let Some((array, other)) = fast_operands(op, objects) else { return Ok(None) };
     match uniform_route(op, array, other) {
-        Route::Eager => {
-            let memory = run_attached(py, || eager_buffer(op, array, other))?;
+        Route::Eager if !array.is_empty() => {
+            let memory = run_attached(py, || uniform_buffer(op, array, other))?;
             let temporary = memory.map(|memory| Temporary::new(op, array, memory));
             let object = temporary.map(|temporary| Bound::new(py, NdArray::temporary(temporary)));
             Ok(object.transpose()?.map(Bound::into_any))
@@ -44,7 +44,7 @@ pub fn fast_path<'py>(
             let defer = || Ok(defer_uniform(request.clone(), array.array(), other));
             run_attached(py, defer)?.map(|array| new_ndarray(py, array)).transpose()
         }
-        Route::Force | Route::NumPy => Ok(None),
+        Route::Eager | Route::Force | Route::NumPy => Ok(None),
     }
 }
 

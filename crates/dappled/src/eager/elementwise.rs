@@ -36,8 +36,9 @@ pub enum OtherOperand<'a> {
 
 /// Runs an operation in the loop of the source's dtype, and returns the memory of the result.
 ///
-/// None if an operand is not evaluated, not replicated, or of another dtype.
-pub(crate) fn uniform_buffer(
+/// None if an operand is not evaluated, not replicated, or of another dtype. There are elements, and
+/// the route is eager.
+pub fn uniform_buffer(
     op: Op,
     source: EagerSource<'_>,
     other: OtherOperand<'_>,
