@@ -10,16 +10,17 @@ use dappled_kernels::element::bytes_of;
 use dappled_kernels::{Buffer, DType, ElementSelection, View};
 use dappled_protocol::Distribution;
 
-use super::reduce::ReduceInput;
-use super::reduce::local_block::{is_block_ordered, local_values};
 use crate::array::Array;
 use crate::array::node::{DeferredValue, Node, NodeInput, NodeState};
 use crate::array::placement::Placement;
 use crate::config::MAX_RETAINED_SIZE_RATIO;
 use crate::error::Result;
 use crate::graph::fusion::{FusedProgram, fuse};
+use crate::plan::values::is_block_ordered;
 use crate::run::evaluate::{input_buffers, input_operands, local_bytes, materialize, write_arg};
 use crate::run::fingerprint::describe_operation;
+use crate::run::reduce::ReduceInput;
+use crate::run::reduce::local_values::local_values;
 use crate::session::Session;
 use crate::session::fingerprint::Fingerprint;
 
@@ -55,7 +56,10 @@ impl Array {
             let values =
                 ReduceInput::new(array, array.dtype())?.with_stored_input(array, array.dtype())?;
             Ok(match &blocks {
-                Some(blocks) => local_values(session, values, blocks)?.fused,
+                Some(blocks) => {
+                    let step = values.plan_values().step_to(blocks.clone());
+                    local_values(session, values, &step)?.fused
+                }
                 None => values.fused,
             })
         };

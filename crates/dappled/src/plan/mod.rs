@@ -23,7 +23,8 @@
 //! assembly           operands that are assembled, targets that are scattered
 //! merge              views of one array share messages
 //! tiles              the product of the segments of all axes
-//! reduce             the distribution in which an array is reduced in NumPy's order
+//! values             the values that a reduction, scan or search reads
+//! reduce             reductions, scans, argmin and argmax
 //! rounds             redistribution in rounds within a memory budget
 //! estimate           messages and memory of a plan
 //! explain            the text form of a plan
@@ -43,6 +44,7 @@ pub(crate) mod rounds;
 pub(crate) mod sends;
 pub(crate) mod step;
 pub(crate) mod tiles;
+pub(crate) mod values;
 
 pub use crate::error::PlanError;
 pub use crate::plan::step::{
@@ -52,8 +54,14 @@ pub use crate::plan::step::{
 pub use crate::view::axis_mapping::{AxisMapping, MappedAxis};
 pub use estimate::PlanEstimate;
 pub use operand::PlanOperand;
-pub use reduce::reduction_distribution;
+pub use reduce::argminmax::ArgReducePlan;
+pub use reduce::distribution::reduction_distribution;
+pub use reduce::pairwise::{PairwiseSum, SumShare};
+pub use reduce::pipeline::RankPipeline;
+pub use reduce::scan::ScanPlan;
+pub use reduce::{CombineStep, ReducePlan, ResultStep};
 pub use rounds::{MemoryBudget, round_steps};
+pub use values::{PlanValues, RankContext, ValueInput, ValuesStep};
 
 /// Plans an assignment for one rank.
 ///

@@ -14,6 +14,8 @@
 //! sync         evaluates pending arrays
 //! distributed  programs whose operands are distributed
 //! complement   the next version of an array, without the elements that are written
+//! reduce       reductions and scans
+//! argminmax    argmin and argmax
 //! reindex      views that do not follow the axes of a distributed array
 //! reshape      reshape of distributed nodes
 //! fingerprint  hashes and descriptions of programs
@@ -25,6 +27,7 @@
 //! ```
 
 pub(crate) mod access;
+pub(crate) mod argminmax;
 pub(crate) mod assign;
 pub(crate) mod caches;
 pub(crate) mod complement;
@@ -35,6 +38,7 @@ pub(crate) mod fingerprint;
 pub(crate) mod halo;
 pub(crate) mod in_place;
 pub(crate) mod piece;
+pub(crate) mod reduce;
 pub(crate) mod reindex;
 pub(crate) mod reshape;
 pub(crate) mod sync;

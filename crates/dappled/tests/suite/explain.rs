@@ -1,8 +1,10 @@
 //! Explanations of plans, as text.
 
+use dappled::protocol::Distribution;
 use dappled::protocol::slice::KeyItem;
-use dappled::{Array, Limits, Session};
+use dappled::{Array, GraphError, Limits, ReduceRequest, Session};
 use dappled_fabric::Threads;
+use dappled_kernels::{ArgReduceOp, DType, ReduceOp};
 
 fn slice(start: i64, stop: Option<i64>) -> KeyItem {
     KeyItem::Slice(Some(start), stop, None)
@@ -65,4 +67,68 @@ fn planning_visits_neighbours_only() {
         dappled::protocol::exchange::visited_runs() - before
     });
     assert!(visits.iter().all(|visits| (1..=100).contains(visits)), "{visits:?}");
+}
+
+/// The plans of an operation on a (8, 8) array in blocks of rows: of each rank that runs.
+fn plans_on(ranks: u64, run: fn(&Array) -> Result<(), GraphError>) -> String {
+    let texts = Threads::run(ranks, |fabric| {
+        let limits = Limits { replicate_below: 32, eager_max: 0 };
+        let session = Session::with_limits(Box::new(fabric), limits);
+        let rows = Distribution::spec(&[8, 8]).dist("bn").nprocs(ranks).build().unwrap();
+        let values: Vec<f64> = (0..64).map(f64::from).collect();
+        let array = Array::from_slice(&session, &[8, 8], &values).redistribute(&rows).unwrap();
+        session.explain(None, || run(&array)).unwrap()
+    });
+    format!("--- {ranks} ranks\n{}", texts.concat())
+}
+
+/// The plans of one rank among more ranks than run.
+fn simulated_plans(run: fn(&Array) -> Result<(), GraphError>) -> String {
+    let session = Session::new(Box::new(dappled_fabric::Solo::default()));
+    let array = Array::from_slice(&session, &[1024, 1024], &vec![1.0; 1 << 20]);
+    let plan = |ranks| {
+        format!("--- {ranks} ranks\n{}", session.explain(Some(ranks), || run(&array)).unwrap())
+    };
+    [64, 1024].map(plan).concat()
+}
+
+/// Compares the plans with a file; `DAPPLED_WRITE_GOLDEN=1` writes the file.
+fn check_plans(name: &str, run: fn(&Array) -> Result<(), GraphError>) {
+    let found = [1, 2, 3].map(|ranks| plans_on(ranks, run)).concat() + &simulated_plans(run);
+    let path = format!("{}/tests/suite/explain/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("DAPPLED_WRITE_GOLDEN").is_some() {
+        std::fs::write(&path, &found).unwrap();
+    }
+    assert_eq!(found, std::fs::read_to_string(&path).unwrap(), "{path}");
+}
+
+fn reduction(fold: ReduceOp, axes: &[usize]) -> ReduceRequest {
+    let initial = fold.identity(DType::Float64);
+    let axes = axes.to_vec();
+    ReduceRequest { fold, axes, dtype: DType::Float64, initial, reports_flags: false }
+}
+
+#[test]
+fn sums() {
+    check_plans("sum_of_all", |a| a.reduce(&reduction(ReduceOp::Add, &[0, 1])).map(drop));
+    check_plans("sum_of_columns", |a| a.reduce(&reduction(ReduceOp::Add, &[0])).map(drop));
+    check_plans("sum_of_rows", |a| a.reduce(&reduction(ReduceOp::Add, &[1])).map(drop));
+}
+
+#[test]
+fn maxima() {
+    check_plans("maximum", |a| a.reduce(&reduction(ReduceOp::Maximum, &[0, 1])).map(drop));
+    check_plans("maxima_of_columns", |a| a.reduce(&reduction(ReduceOp::Maximum, &[0])).map(drop));
+}
+
+#[test]
+fn scans() {
+    check_plans("cumsum_of_columns", |a| a.scan(ReduceOp::Add, 0, DType::Float64, false).map(drop));
+    check_plans("cumsum_of_rows", |a| a.scan(ReduceOp::Add, 1, DType::Float64, false).map(drop));
+}
+
+#[test]
+fn searches() {
+    check_plans("argmax", |a| a.arg_reduce(ArgReduceOp::ArgMax, None).map(drop));
+    check_plans("argmax_of_columns", |a| a.arg_reduce(ArgReduceOp::ArgMax, Some(0)).map(drop));
 }

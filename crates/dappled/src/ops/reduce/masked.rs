@@ -10,11 +10,12 @@ use dappled_kernels::{
 };
 use num_complex::{Complex32, Complex64};
 
-use super::{ReduceRequest, operation_name};
+use super::operation_name;
 use crate::array::Array;
 use crate::array::node::NodeState;
 use crate::error::Result;
 use crate::graph::fusion::FusedProgram;
+use crate::graph::reduce_request::ReduceRequest;
 use crate::ops::mask::MaskSelection;
 use crate::run::evaluate::{input_buffers, input_operands};
 use crate::session::Session;
