@@ -6,15 +6,19 @@ use std::sync::Arc;
 use dappled_kernels::View;
 use dappled_protocol::{Distribution, Held, Padding, Spec};
 
+use super::index_arrays::row_blocks;
 use crate::array::Array;
 use crate::array::node::{Node, NodeState};
 use crate::config::MAX_LISTED_NEIGHBOURS;
 use crate::error::Result;
 use crate::graph::fusion::fuse_elementwise;
+use crate::graph::reduce_request::ReduceRequest;
 use crate::plan::estimate::PlanEstimate;
 use crate::plan::explain::{describe_distribution, tuple};
+use crate::plan::mask::MaskedReducePlan;
 use crate::plan::operand::PlanOperand;
 use crate::plan::plan_with_shared_bases;
+use crate::plan::rows::{PutPlan, RowBlocks, TakePlan};
 use crate::plan::values::{PlanValues, RankContext, ValueInput, ValuesStep};
 use crate::run::distributed;
 use crate::run::reduce::ReduceInput;
@@ -69,11 +73,7 @@ impl Session {
         if !self.plan_log().is_recording() {
             return Ok(());
         }
-        let ranks = self.plan_log().ranks();
-        let inputs = values.fused.inputs.iter();
-        let distributions = inputs.map(|(node, _)| distribution_on(self, node, ranks));
-        let (plan_values, context) =
-            self.values_on_ranks(values, &distributions.collect::<Vec<_>>(), ranks);
+        let (plan_values, context) = self.values_on_ranks(values);
         let is_replicated = |input: &ValueInput| matches!(input, ValueInput::Replicated);
         if plan_values.inputs.iter().all(is_replicated) {
             let (dtype, shape) = (values.dtype(), tuple(&values.shape));
@@ -82,7 +82,7 @@ impl Session {
         }
         let (mut text, step) = make_plan(&plan_values, context);
         if let ValuesStep::Redistribute(target) = step {
-            let at = (context.rank, ranks);
+            let at = (context.rank, self.plan_log().ranks());
             let itemsize = values.dtype().itemsize();
             text.push_str("redistribution: ");
             text.push_str(&assignment_text(self, &values.fused.inputs, (&target, itemsize), at)?);
@@ -91,23 +91,40 @@ impl Session {
         Ok(())
     }
 
-    /// The values as plans see them on a number of ranks, and the rank to plan for: this one, or
-    /// one in the middle of the process grid.
-    fn values_on_ranks(
-        &self,
-        values: &ReduceInput,
-        distributions: &[Distribution],
-        ranks: Option<u64>,
-    ) -> (PlanValues, RankContext) {
+    /// Records the plan of a reduction of selected elements, if plans are recorded.
+    ///
+    /// For other ranks than those that run, the elements are taken to be selected evenly.
+    pub(crate) fn record_masked_plan(&self, request: &ReduceRequest, plan: &MaskedReducePlan) {
+        if !self.plan_log().is_recording() {
+            return;
+        }
+        let text = match self.plan_log().ranks() {
+            None => plan.to_string(),
+            Some(ranks) => {
+                let context = RankContext { rank: ranks / 2, ranks, ..plan.context };
+                let bounds = (0..=ranks).map(|rank| plan.total() * rank / ranks).collect();
+                let simulated = MaskedReducePlan::new(request, bounds, context);
+                let compact = "compact the selected elements, then reduce them\n";
+                simulated.map_or(compact.to_string(), |plan| plan.to_string())
+            }
+        };
+        self.plan_log().append(&text);
+    }
+
+    /// The values as recorded plans see them, and the rank to plan for: this one, or one in the
+    /// middle of a simulated process grid.
+    pub(crate) fn values_on_ranks(&self, values: &ReduceInput) -> (PlanValues, RankContext) {
+        let ranks = self.plan_log().ranks();
         let mut plan_values = values.plan_values();
-        let inputs = values.fused.inputs.iter().zip(distributions);
-        let input = |((node, view), base): (&(Arc<Node>, View), &Distribution)| match base.held()
+        let inputs = values.fused.inputs.iter();
+        let inputs = inputs.map(|input| (input, distribution_on(self, &input.0, ranks)));
+        let input = |((node, view), base): (&(Arc<Node>, View), Distribution)| match base.held()
             == Held::All
             || base.nprocs() == 1
         {
             true => ValueInput::Replicated,
             false => ValueInput::Distributed {
-                base: base.clone(),
+                base,
                 mapping: axis_mapping(view, &node.base),
                 is_full_view: *view == node.base,
             },
@@ -119,6 +136,39 @@ impl Session {
             context.rank = middle_rank(&plan_values.distribution(&context));
         }
         (plan_values, context)
+    }
+}
+
+impl Array {
+    /// Records the plan of a take of rows for a number of ranks that does not run.
+    pub(crate) fn record_take(&self, count: usize) {
+        self.record_rows(count, |rows, count, context| {
+            TakePlan::new(rows, count, count, context).to_string()
+        });
+    }
+
+    /// Records the plan of a put of rows for a number of ranks that does not run.
+    pub(crate) fn record_put(&self, count: usize) {
+        self.record_rows(count, |rows, count, context| {
+            PutPlan { rows, count, sends_rows: true, context }.to_string()
+        });
+    }
+
+    /// Records a plan that takes or puts an equal number of rows on each rank.
+    fn record_rows(
+        &self,
+        count: usize,
+        plan: impl FnOnce(RowBlocks, usize, RankContext) -> String,
+    ) {
+        let log = self.session().plan_log();
+        if !log.is_recording() {
+            return;
+        }
+        let Some(ranks) = log.ranks() else { return };
+        let context = RankContext { rank: ranks / 2, ranks, ..self.session().rank_context() };
+        let width = self.shape()[1..].iter().product::<usize>() * self.dtype().itemsize();
+        let rows = RowBlocks::new(&row_blocks(self.shape(), ranks), width);
+        log.append(&plan(rows, count.div_ceil(ranks as usize), context));
     }
 }
 

@@ -25,6 +25,8 @@
 //! tiles              the product of the segments of all axes
 //! values             the values that a reduction, scan or search reads
 //! reduce             reductions, scans, argmin and argmax
+//! mask               selections by a mask, reductions of selected elements
+//! rows               take and put of rows by index arrays
 //! rounds             redistribution in rounds within a memory budget
 //! estimate           messages and memory of a plan
 //! explain            the text form of a plan
@@ -36,11 +38,13 @@ pub(crate) mod cartesian_product;
 pub(crate) mod estimate;
 pub(crate) mod explain;
 pub(crate) mod local_cells;
+pub(crate) mod mask;
 pub(crate) mod merge;
 pub(crate) mod needs;
 pub(crate) mod operand;
 pub(crate) mod reduce;
 pub(crate) mod rounds;
+pub(crate) mod rows;
 pub(crate) mod sends;
 pub(crate) mod step;
 pub(crate) mod tiles;
@@ -53,6 +57,7 @@ pub use crate::plan::step::{
 };
 pub use crate::view::axis_mapping::{AxisMapping, MappedAxis};
 pub use estimate::PlanEstimate;
+pub use mask::{MaskPlan, MaskedCombineStep, MaskedReducePlan};
 pub use operand::PlanOperand;
 pub use reduce::argminmax::ArgReducePlan;
 pub use reduce::distribution::reduction_distribution;
@@ -61,6 +66,7 @@ pub use reduce::pipeline::RankPipeline;
 pub use reduce::scan::ScanPlan;
 pub use reduce::{CombineStep, ReducePlan, ResultStep};
 pub use rounds::{MemoryBudget, round_steps};
+pub use rows::{PutPlan, RowBlocks, TakePlan};
 pub use values::{PlanValues, RankContext, ValueInput, ValuesStep};
 
 /// Plans an assignment for one rank.

@@ -18,6 +18,9 @@
 //! argminmax    argmin and argmax
 //! reindex      views that do not follow the axes of a distributed array
 //! reshape      reshape of distributed nodes
+//! mask         elements that a mask selects
+//! take_rows    gather of rows in rounds, overlapped with communication
+//! put_rows     scatter of rows
 //! fingerprint  hashes and descriptions of programs
 //! caches       plans that loops use again
 //! in_place     plans that overwrite the memory they read
@@ -37,11 +40,14 @@ pub(crate) mod evaluate;
 pub(crate) mod fingerprint;
 pub(crate) mod halo;
 pub(crate) mod in_place;
+pub(crate) mod mask;
 pub(crate) mod piece;
+pub(crate) mod put_rows;
 pub(crate) mod reduce;
 pub(crate) mod reindex;
 pub(crate) mod reshape;
 pub(crate) mod sync;
+pub(crate) mod take_rows;
 
 use std::collections::HashSet;
 

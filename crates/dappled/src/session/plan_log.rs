@@ -36,6 +36,13 @@ impl PlanLog {
         self.lock().text.push_str(text);
     }
 
+    /// Appends a plan, if plans of the ranks that run are recorded.
+    pub fn append_if_recording(&self, plan: &impl std::fmt::Display) {
+        if self.is_recording() && self.ranks().is_none() {
+            self.append(&plan.to_string());
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Recording> {
         self.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,6 +3,7 @@
 //! ```text
 //! distributed    runs the plan of a reduction
 //! local_values   this rank's block of a program's values
+//! masked         reductions of selected elements
 //! pipeline       ordered reductions and scans
 //! pairwise       NumPy's pairwise summation over ranks
 //! through_write  reductions in the pass that writes their values
@@ -10,6 +11,7 @@
 
 pub(crate) mod distributed;
 pub(crate) mod local_values;
+pub(crate) mod masked;
 pub(crate) mod pairwise;
 pub(crate) mod pipeline;
 pub(crate) mod through_write;
