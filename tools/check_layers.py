@@ -3,7 +3,8 @@
 
 Folders below `src` use only folders that come before them in ORDER. `KNOWN` lists the dependencies
 that still point up the pipeline; an entry that no longer occurs must be removed, so the list can
-only shrink. No folder of a crate or of the Python package has more than MAX_FILES files.
+only shrink. Only `run` and `session` send messages; `SENDERS` lists the other files that still do,
+and only shrinks. No folder of a crate or of the Python package has more than MAX_FILES files.
 """
 
 import re
@@ -22,6 +23,22 @@ ORDER = {
 
 # (user, used): dependencies of crate `dappled` that point up the pipeline.
 KNOWN = set()
+
+# Calls that send messages, and the folders of crate `dappled` that may make them.
+MESSAGES = re.compile(
+    r"\.(exchange|start_exchange|start_sized_exchange|allgather|all_to_all|all_to_all_remote"
+    r"|start_all_to_all|start_broadcast|barrier)\("
+)
+MAY_SEND = {"run", "session"}
+
+# Files in other folders that still send messages.
+SENDERS = {
+    "ops/fft/four_step.rs",
+    "ops/fft/mod.rs",
+    "ops/fft/pencils.rs",
+    "ops/halo.rs",
+    "typed/context.rs",
+}
 
 
 def code_of(path):
@@ -57,6 +74,17 @@ def layer_errors(crate, order):
         yield f"{crate}: {edge} occurs no longer; remove it from KNOWN"
 
 
+def sender_errors():
+    source = ROOT / "crates" / "dappled" / "src"
+    paths = {str(path.relative_to(source)): path for path in source.rglob("*.rs")}
+    senders = {name for name, path in paths.items() if MESSAGES.search(code_of(path))}
+    senders = {name for name in senders if Path(name).parts[0] not in MAY_SEND}
+    for name in sorted(senders - SENDERS):
+        yield f"dappled: {name} sends messages; only {', '.join(sorted(MAY_SEND))} may"
+    for name in sorted(SENDERS - senders):
+        yield f"dappled: {name} sends no messages; remove it from SENDERS"
+
+
 def crowded():
     for top in [*sorted((ROOT / "crates").glob("*/src")), ROOT / "python" / "dappled"]:
         for folder in [top, *(path for path in top.rglob("*") if path.is_dir())]:
@@ -69,6 +97,7 @@ def main():
     errors = [
         error for crate, order in ORDER.items() for error in layer_errors(crate, order.split())
     ]
+    errors += sender_errors()
     errors += crowded()
     print(*errors, sep="\n", end="\n" if errors else "")
     sys.exit(bool(errors))

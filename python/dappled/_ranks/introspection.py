@@ -23,6 +23,9 @@ def explain(x: Any, ranks: int | None = None) -> str:
     With `ranks`, the plan of one rank of that many, however many run: its neighbours, messages and
     memory. It is a rank in the middle of the grid, which has the most neighbours.
 
+    `x` may be a function without arguments. It is called, and the plans of its operations are
+    returned: reductions, scans, searches, selections, takes, redistributions and reshapes.
+
     >>> import dappled as np
     >>> a = np.ones((1000, 1000))
     >>> a[0] = 5
@@ -41,15 +44,34 @@ def explain(x: Any, ranks: int | None = None) -> str:
     sends 1 messages, 256 bytes in total
     receives 1 messages, 256 bytes in total
     memory 8704 bytes: 8192 in arrays, 512 temporary
+    >>> print(np.explain(lambda: a.sum(axis=0), ranks=64), end="")
+    add of float64 (1000, 1000) along axes (0), rank 36 of 64
+    read (125, 125) in place, 'bb' over 64 ranks as [8, 8]
+    receive 1000 bytes of accumulators from rank 28, 1 messages
+    reduce with accumulators (1, 125)
+    send 1000 bytes of accumulators to rank 44, 1 messages
+    result 'bb' over 64 ranks as [8, 8], gathered on every rank
     """
-    if not isinstance(x, ndarray):
-        raise TypeError(f"explain() takes a dappled array, not {type(x).__name__!r}")
-    if x._held is not None:
-        return f"{x.dtype} {list(x.shape)}, held by NumPy on every rank\n"
     if ranks is not None and operator.index(ranks) < 1:
         raise ValueError(f"ranks must be at least 1, not {ranks}")
+    if callable(x):
+        return _explain_call(x, ranks)
+    if not isinstance(x, ndarray):
+        raise TypeError(f"explain() takes a dappled array or a function, not {type(x).__name__!r}")
+    if x._held is not None:
+        return f"{x.dtype} {list(x.shape)}, held by NumPy on every rank\n"
     items = f"{x.dtype} {list(x.shape)}, as bytes: " if x._items else ""
     return items + x._explain(ranks)  # type: ignore[no-any-return]
+
+
+def _explain_call(function: Any, ranks: int | None) -> str:
+    """The plans of the operations that a call performs."""
+    core.start_explaining(ranks)
+    try:
+        function()
+    finally:
+        text = core.take_explanation()
+    return text or "no operation with a plan: every rank computes alone\n"
 
 
 def sync(*arrays: Any) -> None:

@@ -51,5 +51,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ranks::abort, module)?)?;
     module.add_function(wrap_pyfunction!(session::sync, module)?)?;
     module.add_function(wrap_pyfunction!(session::memory_stats, module)?)?;
+    module.add_function(wrap_pyfunction!(session::start_explaining, module)?)?;
+    module.add_function(wrap_pyfunction!(session::take_explanation, module)?)?;
     module.add_function(wrap_pyfunction!(thread_exit::set_exiting, module)?)
 }

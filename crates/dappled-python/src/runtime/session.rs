@@ -81,6 +81,20 @@ pub fn sync(py: Python<'_>) -> PyResult<()> {
     run_locked(py, usize::MAX, || session.sync())
 }
 
+/// Starts to record the plans of operations, for the ranks that run or for another number.
+#[pyfunction]
+#[pyo3(signature = (ranks=None))]
+pub fn start_explaining(py: Python<'_>, ranks: Option<u64>) -> PyResult<()> {
+    session(py)?.start_explaining(ranks);
+    Ok(())
+}
+
+/// Stops recording, and returns the plans as text.
+#[pyfunction]
+pub fn take_explanation(py: Python<'_>) -> PyResult<String> {
+    Ok(session(py)?.take_explanation())
+}
+
 /// Returns counters of the buffer pool.
 ///
 /// Buffers created and reused; bytes in use, at their peak and kept for reuse; bytes of distributed

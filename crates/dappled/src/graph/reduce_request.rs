@@ -35,6 +35,12 @@ impl ReduceRequest {
         Some(Self { fold: logical, initial, ..self.clone() })
     }
 
+    /// Returns true if the result does not depend on the order of the values, except for complex
+    /// NaNs.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.dtype.is_integral() || !matches!(self.fold, ReduceOp::Add | ReduceOp::Multiply)
+    }
+
     /// The shape with length 1 along the reduced axes.
     pub(crate) fn reduced_shape(&self, shape: &[usize]) -> Vec<usize> {
         let length = |(axis, &length): (usize, &usize)| {

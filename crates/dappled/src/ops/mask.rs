@@ -6,35 +6,23 @@
 
 use std::sync::Arc;
 
-use dappled_kernels::element::bytes_of;
-use dappled_kernels::{Buffer, DType, ElementSelection, View};
-use dappled_protocol::Distribution;
+use dappled_kernels::View;
 
-use super::reduce::ReduceInput;
-use super::reduce::local_block::{is_block_ordered, local_values};
 use crate::array::Array;
-use crate::array::node::{DeferredValue, Node, NodeInput, NodeState};
+use crate::array::node::{Node, NodeState};
 use crate::array::placement::Placement;
 use crate::config::MAX_RETAINED_SIZE_RATIO;
 use crate::error::Result;
-use crate::graph::fusion::{FusedProgram, fuse};
-use crate::run::evaluate::{input_buffers, input_operands, local_bytes, materialize, write_arg};
+use crate::graph::fusion::FusedProgram;
+use crate::plan::mask::MaskPlan;
+use crate::plan::values::ValuesStep;
+use crate::run::evaluate::materialize;
 use crate::run::fingerprint::describe_operation;
+use crate::run::mask::{MaskSelection, build_selection, gather_bounds};
+use crate::run::reduce::ReduceInput;
+use crate::run::reduce::local_values::local_values;
 use crate::session::Session;
 use crate::session::fingerprint::Fingerprint;
-
-/// The elements of an array that a mask selects.
-pub(crate) struct MaskSelection {
-    /// The program that reads this rank's elements, selected or not.
-    pub(crate) values: FusedProgram,
-    /// The positions of the selected elements.
-    pub(crate) selection: ElementSelection,
-    /// The number of elements selected on all lower ranks, for each rank, and the total.
-    pub(crate) bounds: Vec<u64>,
-    /// Holds the source array, so that it is not written in place. On several ranks the program
-    /// reads the same memory through another node.
-    _source: Arc<Node>,
-}
 
 impl Array {
     /// Selects the elements where a mask of the same shape is true, in C order. Collective.
@@ -43,58 +31,61 @@ impl Array {
     /// result is `None`.
     pub fn select_by_mask(&self, mask: &Array) -> Result<Option<Array>> {
         let session = self.session();
-        let has_peers = session.fabric().size() > 1;
-        let blocks = match session.fabric().size() {
-            1 => None,
-            _ => match self.block_row_distribution() {
-                None => return Ok(None),
-                blocks => blocks,
-            },
+        let values = ReduceInput::new(self, self.dtype())?;
+        let mask_values = ReduceInput::new(mask, mask.dtype())?;
+        self.record_mask_plan(&values, &mask_values)?;
+        let (mask_step, values_step) = match session.fabric().size() {
+            1 => (None, None),
+            _ => {
+                let Some(plan) = self.mask_plan(&values, &mask_values) else { return Ok(None) };
+                log_selection(session, &values, &mask_values)?;
+                (Some(plan.mask), Some(plan.values))
+            }
         };
-        let read = |array: &Array| -> Result<FusedProgram> {
-            let values =
-                ReduceInput::new(array, array.dtype())?.with_stored_input(array, array.dtype())?;
-            Ok(match &blocks {
-                Some(blocks) => local_values(session, values, blocks)?.fused,
+        let read = |array: &Array, step: Option<ValuesStep>| -> Result<FusedProgram> {
+            let dtype = array.dtype();
+            let values = ReduceInput::new(array, dtype)?.with_stored_input(array, dtype)?;
+            Ok(match step {
+                Some(step) => local_values(session, values, &step)?.fused,
                 None => values.fused,
             })
         };
-        if has_peers {
-            let values = ReduceInput::new(self, self.dtype())?;
-            let fingerprint = values.add_to_fingerprint(session, Fingerprint::default())?.0;
-            let (fingerprint, small_inputs) =
-                ReduceInput::new(mask, mask.dtype())?.add_to_fingerprint(session, fingerprint)?;
-            let describe = || {
-                describe_operation(
-                    &values.fused.program,
-                    self.shape(),
-                    &values.fused.inputs,
-                    &small_inputs,
-                )
-            };
-            session.next_tag("a mask selection", fingerprint, describe)?;
-        }
-        let selection = build_selection(session, &read(mask)?)?;
+        let selection = build_selection(session, &read(mask, mask_step)?)?;
         // A stored source retains no inputs of its own.
         let _source = self.storage.current();
         materialize(session, &_source)?;
-        let values = read(self)?;
+        let values = read(self, values_step)?;
         let bounds = gather_bounds(session, selection.count())?;
         let mask_selection = MaskSelection { values, selection, bounds, _source };
         self.defer_selection(mask_selection).map(Some)
     }
 
-    /// The distribution of a one-dimensional array in ascending blocks, seen in full.
-    fn block_row_distribution(&self) -> Option<Distribution> {
+    /// The plan of a selection over several ranks.
+    fn mask_plan(&self, values: &ReduceInput, mask: &ReduceInput) -> Option<MaskPlan> {
         let node = self.storage.current();
-        match &node.placement {
-            Placement::Distributed(placement) if *self.view() == node.base => {
-                let distribution = &placement.distribution;
-                let is_row = matches!(distribution.axes(), [map] if is_block_ordered(map));
-                is_row.then(|| distribution.clone())
+        let Placement::Distributed(placement) = &node.placement else { return None };
+        let values = (&values.plan_values(), self.dtype());
+        let context = self.session().rank_context();
+        let plan = MaskPlan::new(&placement.distribution, &mask.plan_values(), values, context);
+        plan.filter(|_| *self.view() == node.base)
+    }
+
+    /// Records the plan of a selection, if plans are recorded.
+    fn record_mask_plan(&self, values: &ReduceInput, mask: &ReduceInput) -> Result<()> {
+        let session = self.session();
+        session.record_plan("mask selection", values, |plan_values, context| {
+            let rows = plan_values.distribution(&context);
+            let mask = session.values_on_ranks(mask).0;
+            let plan = MaskPlan::new(&rows, &mask, (plan_values, self.dtype()), context);
+            match plan {
+                Some(plan) => (plan.to_string(), ValuesStep::InPlace(rows)),
+                None => {
+                    let length = self.view().len();
+                    let text = format!("mask selection: reshape to ({length}) in blocks first\n");
+                    (text, ValuesStep::InPlace(rows))
+                }
             }
-            _ => None,
-        }
+        })
     }
 
     /// Creates the array of the selected elements; materialises it if it is lent or small.
@@ -120,80 +111,12 @@ impl Array {
     }
 }
 
-/// Evaluates the program of a mask, all of whose inputs are local.
-fn build_selection(session: &Session, mask: &FusedProgram) -> Result<ElementSelection> {
-    let engine = session.interpreter(&mask.program)?;
-    let buffers = input_buffers(session, &mask.inputs)?;
-    let inputs = input_operands(&buffers, &mask.inputs)?;
-    let (selection, raised) = ElementSelection::new(&engine, &inputs)?;
-    session.fp_warnings().add_program(&mask.requests, &raised);
-    Ok(selection)
-}
-
-/// The number of elements selected on all lower ranks, for each rank, and the total. Collective.
-fn gather_bounds(session: &Session, count: usize) -> Result<Vec<u64>> {
-    let counts = match session.fabric().size() {
-        1 => vec![count as u64],
-        _ => {
-            let messages = session
-                .allgather("the count of a mask selection", bytes_of(&[count as u64]).to_vec())?;
-            messages.iter().flat_map(|bytes| Buffer::from_slice(bytes).to_vec::<u64>()).collect()
-        }
-    };
-    let sums = counts.iter().scan(0, |sum, count| {
-        *sum += count;
-        Some(*sum)
-    });
-    Ok(std::iter::once(0).chain(sums).collect())
-}
-
-impl MaskSelection {
-    /// The number of elements selected on all ranks.
-    pub fn total_count(&self) -> usize {
-        self.bounds[self.bounds.len() - 1] as usize
-    }
-
-    /// A node of the selected elements, each on the rank of its source.
-    fn local_node(&self, session: &Session, dtype: DType, memory: Buffer) -> Arc<Node> {
-        let count = self.total_count();
-        let mut spec =
-            Distribution::spec(&[count as u64]).dist("b").nprocs(session.fabric().size());
-        spec.axes[0].bounds = Some(self.bounds.clone());
-        let distribution = spec.build().expect("bounds ascend and there is one for each rank");
-        let placement = Placement::distributed(distribution, dtype, session.fabric().rank());
-        Node::new(session, View::c_order(dtype, &[count]), placement, NodeState::Stored(memory))
-    }
-
-    /// The program that reads this rank's elements, selected or not, in another dtype.
-    pub fn values_in_dtype(&self, dtype: DType) -> FusedProgram {
-        match &self.values.inputs[..] {
-            [(node, view)] => fuse(&NodeInput::Array(node.clone(), view.clone()), dtype),
-            _ => self.values.clone(),
-        }
-    }
-}
-
-impl DeferredValue for MaskSelection {
-    /// This rank's memory of a node with the selected elements. Collective on several ranks.
-    fn compute(&self, session: &Session, node: &Arc<Node>) -> Result<Buffer> {
-        let dtype = node.base.dtype;
-        let memory =
-            session.buffer_pool().allocate(self.selection.count() * dtype.itemsize(), &node.base);
-        let engine = session.interpreter(&self.values.program)?;
-        let buffers = input_buffers(session, &self.values.inputs)?;
-        let inputs = input_operands(&buffers, &self.values.inputs)?;
-        self.selection.compress(&engine, &inputs, &memory)?;
-        if session.fabric().size() == 1 {
-            return Ok(memory);
-        }
-        let local = self.local_node(session, dtype, memory).with_id_of(node);
-        let target = session.buffer_pool().allocate(local_bytes(node), &node.base);
-        let base = local.base.clone();
-        write_arg(session, node, &node.base, &target, &NodeInput::Array(local, base))?;
-        Ok(target)
-    }
-
-    fn description(&self) -> &'static str {
-        "elements selected by a mask"
-    }
+/// Logs a selection. Collective.
+fn log_selection(session: &Session, values: &ReduceInput, mask: &ReduceInput) -> Result<()> {
+    let fingerprint = values.add_to_fingerprint(session, Fingerprint::default())?.0;
+    let (fingerprint, small_inputs) = mask.add_to_fingerprint(session, fingerprint)?;
+    let FusedProgram { program, inputs, .. } = &values.fused;
+    let describe = || describe_operation(program, &values.shape, inputs, &small_inputs);
+    session.next_tag("a mask selection", fingerprint, describe)?;
+    Ok(())
 }

@@ -12,7 +12,7 @@
 //! argminmax       argmin and argmax
 //! mask            boolean-mask selection
 //! take_put        gather and scatter of rows by index arrays
-//! take_pipelined  gather of rows in rounds, overlapped with communication
+//! index_arrays    selection, take and put of arrays of any distribution
 //! redistribute    distributions, local pieces, redistribution
 //! reshape         reshape that is no view
 //! items           elements of dtypes without kernels
@@ -28,6 +28,7 @@ pub(crate) mod argminmax;
 pub(crate) mod explain;
 pub(crate) mod fft;
 pub(crate) mod halo;
+pub(crate) mod index_arrays;
 pub(crate) mod items;
 pub(crate) mod mask;
 pub(crate) mod matmul;
@@ -37,5 +38,4 @@ pub(crate) mod reduce;
 pub(crate) mod reshape;
 pub(crate) mod scan;
 pub(crate) mod simulate;
-pub(crate) mod take_pipelined;
 pub(crate) mod take_put;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use dappled_protocol::{Distribution, Held};
+
 use super::step::{
     AssembleStep, AssemblySource, CellCopy, Plan, PlanTile, StridedCells, TileSource,
 };
@@ -80,7 +82,21 @@ impl fmt::Display for StridedCells {
     }
 }
 
-fn tuple<T: fmt::Display>(items: &[T]) -> String {
+pub(crate) fn tuple<T: fmt::Display>(items: &[T]) -> String {
     let items: Vec<String> = items.iter().map(T::to_string).collect();
     format!("({})", items.join(", "))
+}
+
+/// The kinds of axes, the number of ranks and the process grid of a distribution.
+pub(crate) fn describe_distribution(distribution: &Distribution) -> String {
+    match distribution.held() {
+        Held::All => "replicated on every rank".to_string(),
+        Held::One(rank) => format!("on rank {rank}"),
+        Held::Grid => format!(
+            "'{}' over {} ranks as {:?}",
+            distribution.dist(),
+            distribution.nprocs(),
+            distribution.grid_shape()
+        ),
+    }
 }

@@ -23,7 +23,10 @@
 //! assembly           operands that are assembled, targets that are scattered
 //! merge              views of one array share messages
 //! tiles              the product of the segments of all axes
-//! reduce             the distribution in which an array is reduced in NumPy's order
+//! values             the values that a reduction, scan or search reads
+//! reduce             reductions, scans, argmin and argmax
+//! mask               selections by a mask, reductions of selected elements
+//! rows               take and put of rows by index arrays
 //! rounds             redistribution in rounds within a memory budget
 //! estimate           messages and memory of a plan
 //! explain            the text form of a plan
@@ -35,14 +38,17 @@ pub(crate) mod cartesian_product;
 pub(crate) mod estimate;
 pub(crate) mod explain;
 pub(crate) mod local_cells;
+pub(crate) mod mask;
 pub(crate) mod merge;
 pub(crate) mod needs;
 pub(crate) mod operand;
 pub(crate) mod reduce;
 pub(crate) mod rounds;
+pub(crate) mod rows;
 pub(crate) mod sends;
 pub(crate) mod step;
 pub(crate) mod tiles;
+pub(crate) mod values;
 
 pub use crate::error::PlanError;
 pub use crate::plan::step::{
@@ -51,9 +57,17 @@ pub use crate::plan::step::{
 };
 pub use crate::view::axis_mapping::{AxisMapping, MappedAxis};
 pub use estimate::PlanEstimate;
+pub use mask::{MaskPlan, MaskedCombineStep, MaskedReducePlan};
 pub use operand::PlanOperand;
-pub use reduce::reduction_distribution;
+pub use reduce::argminmax::ArgReducePlan;
+pub use reduce::distribution::reduction_distribution;
+pub use reduce::pairwise::{PairwiseSum, SumShare};
+pub use reduce::pipeline::RankPipeline;
+pub use reduce::scan::ScanPlan;
+pub use reduce::{CombineStep, ReducePlan, ResultStep};
 pub use rounds::{MemoryBudget, round_steps};
+pub use rows::{PutPlan, RowBlocks, TakePlan};
+pub use values::{PlanValues, RankContext, ValueInput, ValuesStep};
 
 /// Plans an assignment for one rank.
 ///

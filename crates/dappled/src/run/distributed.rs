@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::graph::fusion::FusedProgram;
 use crate::plan::operand::PlanOperand;
 use crate::plan::step::Plan;
+use crate::plan::values::RankContext;
 use crate::plan::{PlanError, plan_with_shared_bases};
 use crate::run;
 use crate::run::complement::begin_next_version;
@@ -185,6 +186,17 @@ fn operand_key(session: &Session, node: &Node, view: &View) -> Result<OperandKey
 
 fn plan_operand((base, mapping): &OperandKey) -> Result<PlanOperand, PlanError> {
     PlanOperand::new(base, mapping.clone())
+}
+
+impl Session {
+    /// The facts about this rank that plans depend on.
+    pub(crate) fn rank_context(&self) -> RankContext {
+        RankContext {
+            rank: self.fabric().rank(),
+            ranks: self.fabric().size(),
+            replicate_below: self.limits().replicate_below,
+        }
+    }
 }
 
 /// The distribution of a node.

@@ -14,8 +14,13 @@
 //! sync         evaluates pending arrays
 //! distributed  programs whose operands are distributed
 //! complement   the next version of an array, without the elements that are written
+//! reduce       reductions and scans
+//! argminmax    argmin and argmax
 //! reindex      views that do not follow the axes of a distributed array
 //! reshape      reshape of distributed nodes
+//! mask         elements that a mask selects
+//! take_rows    gather of rows in rounds, overlapped with communication
+//! put_rows     scatter of rows
 //! fingerprint  hashes and descriptions of programs
 //! caches       plans that loops use again
 //! in_place     plans that overwrite the memory they read
@@ -25,6 +30,7 @@
 //! ```
 
 pub(crate) mod access;
+pub(crate) mod argminmax;
 pub(crate) mod assign;
 pub(crate) mod caches;
 pub(crate) mod complement;
@@ -34,10 +40,14 @@ pub(crate) mod evaluate;
 pub(crate) mod fingerprint;
 pub(crate) mod halo;
 pub(crate) mod in_place;
+pub(crate) mod mask;
 pub(crate) mod piece;
+pub(crate) mod put_rows;
+pub(crate) mod reduce;
 pub(crate) mod reindex;
 pub(crate) mod reshape;
 pub(crate) mod sync;
+pub(crate) mod take_rows;
 
 use std::collections::HashSet;
 

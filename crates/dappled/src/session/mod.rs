@@ -12,6 +12,7 @@
 //! fp_warnings       floating-point flags that were raised and not reported yet
 //! layer_state       state that the layers above keep in the session
 //! meminfo           memory of the machine
+//! plan_log          plans of operations as text, while they are explained
 //! ```
 
 pub(crate) mod buffer_pool;
@@ -21,6 +22,7 @@ pub(crate) mod fingerprint;
 pub(crate) mod fp_warnings;
 pub(crate) mod layer_state;
 pub(crate) mod meminfo;
+pub(crate) mod plan_log;
 
 use std::convert::Infallible;
 use std::ops::Deref;
@@ -40,6 +42,7 @@ use crate::session::collective_guard::CollectiveGuard;
 use crate::session::fingerprint::{Fingerprint, FingerprintField, fnv_hash, set_check_all};
 use crate::session::fp_warnings::{FpWarning, FpWarnings, RequestContext};
 use crate::session::layer_state::LayerStates;
+use crate::session::plan_log::PlanLog;
 
 /// The fabric, limits and caches that the arrays of a program share.
 ///
@@ -88,6 +91,7 @@ struct SessionState {
     caches: Caches,
     fp_warnings: FpWarnings,
     layers: LayerStates,
+    plan_log: PlanLog,
     /// Running hash of all collective operations so far.
     last_hash: AtomicU64,
     /// Hash of the arguments of the running NumPy function; 0 outside of one.
@@ -119,6 +123,7 @@ impl Session {
             caches: Caches::default(),
             fp_warnings: FpWarnings::default(),
             layers: LayerStates::default(),
+            plan_log: PlanLog::default(),
             last_hash: AtomicU64::new(0),
             call_hash: AtomicU64::new(0),
         })))
@@ -233,6 +238,10 @@ impl Session {
 
     pub(crate) fn fp_warnings(&self) -> &FpWarnings {
         &self.0.fp_warnings
+    }
+
+    pub(crate) fn plan_log(&self) -> &PlanLog {
+        &self.0.plan_log
     }
 
     /// Allgather: returns the bytes of every rank, in rank order. Collective.

@@ -14,6 +14,9 @@ use crate::view::memory_order::{is_f_ordered, memory_order};
 impl Array {
     /// Reduces over axes, in a few steps if the array is small and local.
     pub fn reduce_eager_first(&self, folding: &ReduceRequest) -> Result<Array> {
+        if self.session().plan_log().is_recording() {
+            return self.reduce(folding);
+        }
         if let Some(cast) = self.cast_if_exact(folding)? {
             return cast.reduce_eager_first(folding);
         }
@@ -38,6 +41,10 @@ impl Array {
 
     /// Reduces over all axes to a scalar. Collective.
     pub fn reduce_all(&self, folding: &ReduceRequest) -> Result<Scalar> {
+        if self.session().plan_log().is_recording() {
+            let folded = self.reduce(folding)?;
+            return folded.element(folded.view().offset);
+        }
         let mut total = [0u64; 2];
         let bytes = &mut word_bytes(&mut total)[..folding.dtype.itemsize()];
         if self.reduce_contiguous_into(folding, ReduceLayout::Runs, bytes)? {

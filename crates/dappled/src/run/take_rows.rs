@@ -1,4 +1,4 @@
-//! Gather of rows in rounds, overlapped with communication.
+//! Runs the plans of gathers of rows in rounds, overlapped with communication.
 //!
 //! Input: indices that are distributed over the ranks. Output: their rows. Guarantees: the
 //! positions and rows of a round fit in the cache; local rows are copied while messages are in
@@ -8,12 +8,10 @@ use dappled_fabric::{ExchangeRequest, Payload, keep, take_buffer, take_empty_buf
 use dappled_sort::route::{self, OutOfBoundsIndex, RowBytes};
 use dappled_sort::take_requests::{self, TakeRequests};
 
-use super::take_put::{
-    BoundsChecked, OPERATION_LABEL, RowIndices, append_bounds_status, row_starts,
-    split_bounds_status,
-};
-use crate::config::{INDICES_PER_RANK_AND_ROUND, REQUEST_BUFFER_BYTES};
+use super::put_rows::{BoundsChecked, OPERATION_LABEL, append_bounds_status, split_bounds_status};
+use crate::config::REQUEST_BUFFER_BYTES;
 use crate::error::Result;
+use crate::plan::rows::TakePlan;
 use crate::session::Session;
 
 /// A round whose answers are in flight.
@@ -24,31 +22,29 @@ struct TakeRound<'a> {
 }
 
 impl Session {
-    /// Gathers the rows of this rank's indices, of which no rank has more than `max_count`.
-    /// Collective.
-    pub(crate) fn take_rows_pipelined(
+    /// Gathers the rows of this rank's indices. Collective.
+    pub(crate) fn run_take(
         &self,
-        indices: &RowIndices<'_>,
-        max_count: usize,
+        plan: &TakePlan,
+        indices: &[i64],
         piece: RowBytes<'_>,
         mut out: &mut [u8],
     ) -> BoundsChecked<()> {
-        let starts = row_starts(indices.rows);
-        let size = INDICES_PER_RANK_AND_ROUND * (starts.len() - 1);
-        let (mut chunks, mut previous) = (indices.indices.chunks(size), None);
-        for _ in 0..max_count.div_ceil(size) {
+        let starts = &plan.rows.starts;
+        let (mut chunks, mut previous) = (indices.chunks(plan.round_size), None);
+        for _ in 0..plan.rounds {
             let round_indices = chunks.next().unwrap_or(&[]);
             let (round_out, rest) =
                 std::mem::take(&mut out).split_at_mut(round_indices.len() * piece.width);
             out = rest;
-            let requests = route_indices(round_indices, &starts);
+            let requests = route_indices(round_indices, starts);
             let positions = self.start_requests(&requests, starts.len() - 1)?;
             previous.take().map_or(Ok(()), |round| self.finish_round(round, piece.width))?;
             take_requests::write_local_rows(&requests.0, self.own_rank(), piece, round_out);
             let Some(positions) = receive_requests(positions, requests.1)? else {
-                return self.first_out_of_bounds(indices.indices, &starts).map(Err);
+                return self.first_out_of_bounds(indices, starts).map(Err);
             };
-            let answers = self.start_answers(positions, piece, route::position_bytes(&starts))?;
+            let answers = self.start_answers(positions, piece, plan.rows.position_bytes)?;
             previous = Some(TakeRound { requests: requests.0, answers, out: round_out });
         }
         previous.map_or(Ok(()), |round| self.finish_round(round, piece.width)).map(Ok)
