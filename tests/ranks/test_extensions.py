@@ -82,3 +82,16 @@ def test_labels_alone():
 def test_explain_is_for_our_arrays(wrong):
     with pytest.raises(TypeError, match="dappled array"):
         dappled.explain(wrong)
+
+
+@pytest.mark.ranks(1, 2, 3)
+def test_explain_shows_the_plans_of_a_call():
+    array = dappled.arange(1_000_000.0)
+    size = dappled.comm.size
+    text = dappled.explain(lambda: array.sum())
+    expected = "local on every rank" if size == 1 else f"rank {dappled.comm.rank} of {size}"
+    assert text.startswith("add of float64 (1000000)") and expected in text
+    assert "rank 32 of 64" in dappled.explain(lambda: array.cumsum(), ranks=64)
+    with pytest.raises(ZeroDivisionError):
+        dappled.explain(lambda: 1 // 0)
+    assert dappled.explain(lambda: None) == "no operation with a plan\n"

@@ -71,7 +71,7 @@ def _explain_call(function: Any, ranks: int | None) -> str:
         function()
     finally:
         text = core.take_explanation()
-    return text or "no operation with a plan: every rank computes alone\n"
+    return text or "no operation with a plan\n"
 
 
 def sync(*arrays: Any) -> None:
