@@ -74,6 +74,7 @@ __all__ = [
     "random",
     "rank",
     "ranks",
+    "read_raw",
     "reduce",
     "rows_by_number",
     "rules",
@@ -101,6 +102,7 @@ __all__ = [
     "within",
     "wrap",
     "write_items",
+    "write_raw",
     "zero_items",
 ]
 
