@@ -138,7 +138,7 @@ pub fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
 }
 
 /// The writable bytes of a slice of elements.
-pub(crate) fn bytes_of_mut<T: Element>(elements: &mut [T]) -> &mut [u8] {
+pub fn bytes_of_mut<T: Element>(elements: &mut [T]) -> &mut [u8] {
     let len = size_of_val(elements);
     // SAFETY: as in `bytes_of`; every bit pattern written is a value.
     unsafe { std::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), len) }

@@ -23,6 +23,7 @@
 //! put_rows     scatter of rows
 //! fingerprint  hashes and descriptions of programs
 //! caches       plans that loops use again
+//! collective   collectives of elements, for distributed algorithms
 //! in_place     plans that overwrite the memory they read
 //! halo         halo exchange: updates the padding of an array
 //! piece        the local piece of an array
@@ -33,6 +34,7 @@ pub(crate) mod access;
 pub(crate) mod argminmax;
 pub(crate) mod assign;
 pub(crate) mod caches;
+pub(crate) mod collective;
 pub(crate) mod complement;
 pub(crate) mod copy;
 pub(crate) mod distributed;
