@@ -64,6 +64,7 @@ pub struct Facts {
 }
 
 /// Decides how an operation is carried out.
+#[inline]
 pub fn dispatch(facts: &Facts, limits: Limits) -> Route {
     let is_small = facts.len <= limits.eager_max;
     if !facts.has_loop {
@@ -272,6 +273,7 @@ fn eager_inputs(
 
 impl Facts {
     /// The facts of an operation on evaluated, replicated arrays that has a loop.
+    #[inline]
     fn local(len: usize, itemsize: usize) -> Self {
         let (has_loop, is_local) = (true, true);
         let (is_lent, is_strict, retains_much) = (false, false, false);

@@ -106,7 +106,13 @@ _SKIPPED_PACKAGES = ("dappled", "numpy")
 
 def is_called_by_library(level: int = 1) -> bool:
     """Whether the caller, `level` frames above, is a library with compiled code."""
-    return _is_library(_calling_frame(sys._getframe(level)))
+    frame: Any = sys._getframe(level)
+    while frame:  # one loop, not `_calling_frame`: small draws of random numbers call this
+        package = _top_level_package(frame.f_globals.get("__name__"))
+        if package not in _SKIPPED_PACKAGES:
+            return package in _COMPILED_LIBRARIES
+        frame = frame.f_back
+    return False
 
 
 def is_called_by_masked_array(level: int = 1) -> bool:
@@ -139,7 +145,12 @@ def _is_library(frame: Any) -> bool:
 
 
 def _package(frame: Any) -> str:
-    return str(frame.f_globals.get("__name__") or "").partition(".")[0]
+    return _top_level_package(frame.f_globals.get("__name__"))
+
+
+@functools.cache
+def _top_level_package(module: str | None) -> str:
+    return (module or "").partition(".")[0]
 
 
 def as_dappled(value: Any, asked: Callable[[type], bool] = lambda kind: True) -> Any:

@@ -77,14 +77,16 @@ fn report_abandoned(py: Python<'_>, chain: &OpChain) {
     }
 }
 
-/// Returns whether an operand may be part of a chain. Rejects arrays with few elements early.
+/// Returns whether an operand is an intermediate result of a chain.
 #[inline]
-pub fn may_chain(object: &Bound<'_, PyAny>) -> bool {
-    object.cast_exact::<NdArray>().is_ok_and(|array| {
-        let array = array.get();
-        array.as_deferred().is_some()
-            || array.elements().is_some_and(|array| array.len() >= *MIN_CHAIN_ELEMENTS)
-    })
+pub fn is_deferred(object: &Bound<'_, PyAny>) -> bool {
+    object.cast_exact::<NdArray>().is_ok_and(|array| array.get().as_deferred().is_some())
+}
+
+/// Returns whether an operation on this many elements may start a chain.
+#[inline]
+pub fn may_chain(elements: usize) -> bool {
+    elements >= *MIN_CHAIN_ELEMENTS
 }
 
 /// Appends an operation to a chain, or evaluates the chain with this operation as its last one.

@@ -21,13 +21,17 @@ pub fn fast_path<'py>(
     op: Op,
     objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if objects.len() <= 2
-        && objects.iter().any(|object| chain::may_chain(object))
+    let is_deferred = objects.iter().any(|object| chain::is_deferred(object));
+    if is_deferred && let Some(result) = chain::chain_operation(py, op, objects)? {
+        return Ok(Some(result));
+    }
+    let Some((array, other)) = fast_operands(op, objects) else { return Ok(None) };
+    if !is_deferred
+        && chain::may_chain(array.len())
         && let Some(result) = chain::chain_operation(py, op, objects)?
     {
         return Ok(Some(result));
     }
-    let Some((array, other)) = fast_operands(op, objects) else { return Ok(None) };
     match uniform_route(op, array, other) {
         Route::Eager if !array.is_empty() => {
             let memory = run_attached(py, || uniform_buffer(op, array, other))?;

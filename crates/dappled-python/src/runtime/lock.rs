@@ -64,7 +64,7 @@ pub fn run_on_pool<T: Send>(
 /// those of [`run_locked`].
 pub fn run_attached<T>(py: Python<'_>, act: impl Fn() -> Result<T, GraphError>) -> PyResult<T> {
     let act = || catch_unwind(AssertUnwindSafe(&act));
-    if HOLDS_LOCK.get() || is_idle() {
+    if is_idle() || HOLDS_LOCK.get() {
         let done = act();
         // A thread that holds the lock has lost the GIL to this one while it claimed memory.
         if !matches!(&done, Ok(Err(error)) if is_busy(error)) || HOLDS_LOCK.get() {

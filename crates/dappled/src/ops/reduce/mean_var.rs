@@ -6,8 +6,9 @@ use dappled_kernels::{DType, DTypeKind, FpFlags, Op, ReduceOp, Scalar, WeakScala
 
 use super::ReduceRequest;
 use crate::array::Array;
-use crate::dispatch::elementwise;
-use crate::dispatch::ufunc_with_loop;
+use crate::dispatch::{eager_buffer, elementwise, ufunc_with_loop};
+use crate::eager::elementwise::OtherOperand;
+use crate::eager::temporary::{EagerSource, Temporary};
 use crate::error::Result;
 use crate::graph::operand::ElementwiseOperand;
 use crate::graph::operand::UfuncOperand;
@@ -110,7 +111,10 @@ impl Array {
         if args.moment == Moment::Mean {
             return Ok(Some(mean));
         }
-        let squares = squared_deviations(args, self, UfuncOperand::Strong(mean))?;
+        let squares = match eager_squared_deviations(self, mean)? {
+            Some(squares) => squares,
+            None => squared_deviations(args, self, UfuncOperand::Strong(mean))?,
+        };
         let variance =
             self.quotient("scalar divide", squares.reduce_all(&args.sum_request(dtype))?, divisor);
         Ok(Some(match args.moment {
@@ -136,6 +140,23 @@ fn scalar_sqrt(value: Scalar) -> Scalar {
         Some(value) => Scalar::new(value.sqrt()),
         None => Scalar::new(value.get::<f64>().unwrap_or(f64::NAN).sqrt()),
     }
+}
+
+/// The squared deviations of few local values from a mean; `None` for others.
+///
+/// Skips the type resolution and broadcasting of [`squared_deviations`], a third of the time of a
+/// variance of 100 values.
+fn eager_squared_deviations(values: &Array, mean: Scalar) -> Result<Option<Array>> {
+    let source = EagerSource::Array(values);
+    if mean.dtype() != values.dtype() {
+        return Ok(None);
+    }
+    let mean = OtherOperand::ScalarRight(mean);
+    let Some(memory) = eager_buffer(Op::Subtract, source, mean)? else { return Ok(None) };
+    let deviations = Temporary::new(Op::Subtract, source, memory);
+    let deviations = EagerSource::Temporary(&deviations);
+    let squares = eager_buffer(Op::Square, deviations, OtherOperand::None)?;
+    Ok(squares.map(|memory| Temporary::new(Op::Square, source, memory).array().clone()))
 }
 
 /// The squared deviations of the values from a mean.
