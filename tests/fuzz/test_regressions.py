@@ -7,6 +7,11 @@ import pytest
 from tests.fuzz.reference import Oracle, difference, quietly, run_dappled
 
 FOUND = {
+    "a NumPy scalar copied to an array of objects": [
+        "a = np.empty(3, object)",
+        "np.copyto(a, numpy.float32(2))",
+        "log([type(x).__name__ for x in a.tolist()])",
+    ],
     "functions that choose an order by the flags of a part": [
         "c = np.array(data(2, (128, 8), 'l'), order='F')",
         "a, b, d = np.delete(c[19:82], 12, 0), np.insert(c[::2], 1, 5, 0), np.pad(c[1:], 1)",

@@ -51,7 +51,8 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     if not _is_castable(dst, src, casting) and (src := _cast(dst, src, casting)) is NotImplemented:
         return NotImplemented
     if where is True:
-        dst[...] = src
+        # As an array: NumPy stores a float for a float32 scalar in an array of objects.
+        dst[...] = numpy.asarray(src) if isinstance(src, numpy.generic) else src
         return None
     mask = asarray(where, bool if type(where) in (list, tuple) else None)
     if mask.dtype != bool or numpy.broadcast_shapes(mask.shape, dst.shape) != dst.shape:
