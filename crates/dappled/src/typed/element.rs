@@ -16,6 +16,8 @@ pub trait ArrayElement: Element {
     type Float: ArrayElement;
     /// The type of absolute values, variances and the parts of complex numbers.
     type Real: ArrayElement;
+    /// The type of Fourier transforms: complex, in double precision except for floats below it.
+    type Spectrum: ArrayElement;
 }
 
 /// An element type with subtraction and a sign: every one but [`Bool`].
@@ -35,13 +37,14 @@ pub trait ComplexElement: ArrayElement {}
 
 /// Defines the result types of each element type, and its families.
 macro_rules! element_types {
-    ($($T:ty: $Sum:ty, $Mean:ty, $Float:ty, $Real:ty; [$($Family:ident)*])*) => {$(
+    ($($T:ty: $Sum:ty, $Mean:ty, $Float:ty, $Real:ty, $Spectrum:ty; [$($Family:ident)*])*) => {$(
         impl ArrayElement for $T {
             type Sum = $Sum;
             type Mean = $Mean;
             type Quotient = $Mean;
             type Float = $Float;
             type Real = $Real;
+            type Spectrum = $Spectrum;
         }
         $(impl $Family for $T {})*
     )*};
@@ -49,18 +52,18 @@ macro_rules! element_types {
 
 // Means and quotients have one type: both are divisions.
 element_types! {
-    Bool: i64, f64, f16, Bool; [BitsElement]
-    i8: i64, f64, f16, i8; [NumberElement RealElement BitsElement IntegerElement]
-    i16: i64, f64, f32, i16; [NumberElement RealElement BitsElement IntegerElement]
-    i32: i64, f64, f64, i32; [NumberElement RealElement BitsElement IntegerElement]
-    i64: i64, f64, f64, i64; [NumberElement RealElement BitsElement IntegerElement]
-    u8: u64, f64, f16, u8; [NumberElement RealElement BitsElement IntegerElement]
-    u16: u64, f64, f32, u16; [NumberElement RealElement BitsElement IntegerElement]
-    u32: u64, f64, f64, u32; [NumberElement RealElement BitsElement IntegerElement]
-    u64: u64, f64, f64, u64; [NumberElement RealElement BitsElement IntegerElement]
-    f16: f16, f16, f16, f16; [NumberElement RealElement]
-    f32: f32, f32, f32, f32; [NumberElement RealElement]
-    f64: f64, f64, f64, f64; [NumberElement RealElement]
-    Complex32: Complex32, Complex32, Complex32, f32; [NumberElement ComplexElement]
-    Complex64: Complex64, Complex64, Complex64, f64; [NumberElement ComplexElement]
+    Bool: i64, f64, f16, Bool, Complex64; [BitsElement]
+    i8: i64, f64, f16, i8, Complex64; [NumberElement RealElement BitsElement IntegerElement]
+    i16: i64, f64, f32, i16, Complex64; [NumberElement RealElement BitsElement IntegerElement]
+    i32: i64, f64, f64, i32, Complex64; [NumberElement RealElement BitsElement IntegerElement]
+    i64: i64, f64, f64, i64, Complex64; [NumberElement RealElement BitsElement IntegerElement]
+    u8: u64, f64, f16, u8, Complex64; [NumberElement RealElement BitsElement IntegerElement]
+    u16: u64, f64, f32, u16, Complex64; [NumberElement RealElement BitsElement IntegerElement]
+    u32: u64, f64, f64, u32, Complex64; [NumberElement RealElement BitsElement IntegerElement]
+    u64: u64, f64, f64, u64, Complex64; [NumberElement RealElement BitsElement IntegerElement]
+    f16: f16, f16, f16, f16, Complex32; [NumberElement RealElement]
+    f32: f32, f32, f32, f32, Complex32; [NumberElement RealElement]
+    f64: f64, f64, f64, f64, Complex64; [NumberElement RealElement]
+    Complex32: Complex32, Complex32, Complex32, f32, Complex32; [NumberElement ComplexElement]
+    Complex64: Complex64, Complex64, Complex64, f64, Complex64; [NumberElement ComplexElement]
 }

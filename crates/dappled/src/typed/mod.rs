@@ -18,15 +18,14 @@
 //! select     elements by mask and by index
 //! random     random arrays
 //! linalg     matrix product
+//! fft        Fourier transforms
 //! local      this rank's piece
 //! ndarray    conversions (feature `ndarray`)
 //! ```
-//!
-//! Methods for the algorithms of `ops/` that are still to come belong in `sort` (sort, argsort,
-//! unique), `linalg` (solve) and `fft`.
 
 pub mod context;
 pub mod element;
+pub mod fft;
 pub mod functions;
 pub mod io;
 pub mod linalg;
