@@ -55,12 +55,15 @@ def outcomes(ranks, folder):
                 said.setdefault(case, []).append((outcome, after))
         last = max(map(left.index, said), default=-1)
         found |= said
-        whole = last >= 0 and len(said[left[last]]) == ranks * rooms
-        if done.returncode != 0 and whole:
-            last += 1  # which has said nothing
-        if done.returncode != 0 and last < len(left):
-            found[left[max(last, 0)]] = [(f"exit status {done.returncode}: {done.stderr}", None)]
-        left = left[max(last, 0) + 1 :]
+        complete = last >= 0 and len(said[left[last]]) == ranks * rooms
+        # Ranks that have parted exit one by one, and mpiexec kills those that have not yet.
+        parted = complete and any(after for _, after in said[left[last]])
+        last = max(last, 0)
+        if done.returncode != 0 and not parted:
+            last += complete  # the next case has said nothing
+            if last < len(left):
+                found[left[last]] = [(f"exit status {done.returncode}: {done.stderr}", None)]
+        left = left[last + 1 :]
     return found
 
 
