@@ -29,9 +29,6 @@ pub const MAX_NUMPY_ELEMENTS_HIGH: usize = 1 << 17;
 /// Counts and byte sizes of smaller arrays cannot overflow.
 pub const MAX_FAST_CREATION_ELEMENTS: u64 = 1 << 40;
 
-/// Largest magnitude below which every integer is exact in every float dtype (float16 has 11 bits).
-pub const MAX_EXACT_FLOAT_INTEGER: i64 = 2048;
-
 /// Axes that a NumPy array may have (`NPY_MAXDIMS`).
 pub const MAX_NDIM: usize = 64;
 

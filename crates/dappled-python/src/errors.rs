@@ -10,7 +10,8 @@ use dappled_protocol::exchange::{ExchangeError, LabelsError};
 use dappled_protocol::slice::KeyError;
 use pyo3::create_exception;
 use pyo3::exceptions::{
-    PyIndexError, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
+    PyIndexError, PyMemoryError, PyOSError, PyOverflowError, PyRuntimeError, PyTypeError,
+    PyValueError,
 };
 use pyo3::prelude::*;
 
@@ -111,6 +112,7 @@ impl Raise for GraphError {
             | GraphError::AssignmentShape { .. }
             | GraphError::ViewHasNoPiece { .. }
             | GraphError::Distribution { .. } => PyValueError::new_err(text),
+            GraphError::IntegerOutOfBounds { .. } => PyOverflowError::new_err(text),
             GraphError::NoLoop { .. } => PyTypeError::new_err(text),
             GraphError::InsideLocal(_) => LocalContextError::new_err(text),
             GraphError::Forked(_) | GraphError::WrongThread { .. } => PyRuntimeError::new_err(text),

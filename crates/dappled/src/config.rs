@@ -78,6 +78,9 @@ pub(crate) const MAX_FITTED_STRIDES: usize = 8;
 
 // Graph.
 
+/// Largest magnitude below which every integer is exact in every float dtype (float16 has 11 bits).
+pub(crate) const MAX_EXACT_FLOAT_INTEGER: i64 = 2048;
+
 /// Elements of the buffer of NumPy's iterator (`NPY_BUFSIZE`).
 pub(crate) const NUMPY_BUFFER_ELEMENTS: usize = 8192;
 

@@ -138,6 +138,14 @@ pub enum Error {
     /// There is no element of which the position could be found.
     #[error("attempt to get {0} of an empty sequence")]
     EmptySequence(&'static str),
+    /// An assigned integer does not fit in the dtype of the array.
+    #[error("{}", integer_out_of_bounds(*.number, *.dtype))]
+    IntegerOutOfBounds {
+        /// The integer.
+        number: i128,
+        /// The dtype of the target.
+        dtype: DType,
+    },
     /// The operation needs at least one dimension.
     #[error("zero-dimensional arrays cannot be {0}")]
     ZeroDimensional(&'static str),
@@ -327,4 +335,12 @@ pub enum RunError {
     /// A kernel rejected its operands: the plan does not belong to the program.
     #[error(transparent)]
     Kernel(#[from] KernelError),
+}
+
+/// NumPy's text for an integer that a dtype cannot hold.
+fn integer_out_of_bounds(number: i128, dtype: DType) -> String {
+    match i64::try_from(number) {
+        Ok(_) => format!("Python integer {number} out of bounds for {dtype}"),
+        Err(_) => "Python int too large to convert to C long".into(),
+    }
 }

@@ -147,12 +147,15 @@ pub use eager::temporary::{EagerSource, Temporary};
 #[doc(hidden)]
 pub use error::Error as GraphError;
 #[doc(hidden)]
+pub use graph::assignment_casting::{can_assign, check_integer_range};
+#[doc(hidden)]
 pub use graph::operand::{ElementwiseOperand, UfuncOperand};
 #[doc(hidden)]
-pub use graph::reduce_request::ReduceRequest;
+pub use graph::reduce_request::{ReduceRequest, accumulator_dtype, has_native_reduction};
 #[doc(hidden)]
 pub use graph::type_resolution::{
-    has_single_loop, loop_dtype, may_raise, native_loop, resolve_loop,
+    cast_weak_float, cast_weak_int, has_single_loop, loop_dtype, may_raise, native_loop,
+    resolve_loop,
 };
 #[doc(hidden)]
 pub use ops::fft::{FftKind, FftStep};

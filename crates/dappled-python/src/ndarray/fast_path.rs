@@ -1,17 +1,16 @@
 //! Fast paths of element-wise operations: native arrays of one dtype and shape, and numbers.
 
 use dappled::{
-    EagerSource, OpRequest, OtherOperand, Route, Temporary, UfuncOperand, defer_uniform,
-    has_single_loop, uniform_buffer, uniform_route,
+    EagerSource, OpRequest, OtherOperand, Route, Temporary, cast_weak_float, cast_weak_int,
+    defer_uniform, has_single_loop, uniform_buffer, uniform_route,
 };
-use dappled_kernels::{DType, DTypeKind, Op, Scalar, WeakScalar};
+use dappled_kernels::{DType, Op, Scalar};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt};
 
 use super::chain;
 use super::class::NdArray;
 use super::views::new_ndarray;
-use crate::config::MAX_EXACT_FLOAT_INTEGER;
 use crate::runtime::errstate::{current_origin, requires_eager};
 use crate::runtime::lock::run_attached;
 
@@ -91,12 +90,11 @@ fn native_elements<'a>(object: &'a Bound<'_, PyAny>) -> Option<EagerSource<'a>> 
 ///
 /// Excludes operations whose loop depends on the number, as powers.
 pub fn exact_scalar(op: Op, dtype: DType, object: &Bound<'_, PyAny>) -> Option<Scalar> {
-    let kind = dtype.kind();
     if !has_single_loop(op, dtype) {
         return None;
     }
     if let Ok(number) = object.cast_exact::<PyFloat>() {
-        return (kind == DTypeKind::Float).then(|| Scalar::new(number.value()).cast(dtype));
+        return cast_weak_float(dtype, number.value());
     }
     // NumPy's float64 is a subclass of Python's float.
     if dtype == DType::Float64
@@ -104,22 +102,8 @@ pub fn exact_scalar(op: Op, dtype: DType, object: &Bound<'_, PyAny>) -> Option<S
     {
         return Some(Scalar::new(number.value()));
     }
-    if !object.is_exact_instance_of::<PyInt>() {
-        return None;
-    }
-    let number: i64 = object.extract().ok()?;
-    match kind {
-        // Exact in every float dtype.
-        DTypeKind::Float
-            if (-MAX_EXACT_FLOAT_INTEGER..=MAX_EXACT_FLOAT_INTEGER).contains(&number) =>
-        {
-            Some(Scalar::new(number as f64).cast(dtype))
-        }
-        DTypeKind::Signed | DTypeKind::Unsigned => {
-            let value = Scalar::new(number);
-            (!UfuncOperand::Weak(WeakScalar::Int, value).overflows(dtype))
-                .then(|| value.cast(dtype))
-        }
-        _ => None,
+    match object.is_exact_instance_of::<PyInt>() {
+        true => cast_weak_int(dtype, object.extract().ok()?),
+        false => None,
     }
 }

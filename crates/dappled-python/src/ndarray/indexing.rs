@@ -2,9 +2,9 @@
 
 use dappled::protocol::slice::KeyItem;
 use dappled::view::{IndexedView, index_view};
-use dappled::{Array, ElementwiseOperand, eager_take};
-use dappled_kernels::{Casting, DType, DTypeKind, Scalar, View, WeakScalar, can_cast};
-use pyo3::exceptions::{PyIndexError, PyOverflowError};
+use dappled::{Array, UfuncOperand, can_assign, check_integer_range, eager_take};
+use dappled_kernels::{DType, Scalar, View};
+use pyo3::exceptions::PyIndexError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use super::class::{NdArray, read_element};
 use super::creation::adopt_new;
-use super::operands::{NativeOperand, native_operand};
+use super::operands::native_operand;
 use super::views::new_ndarray;
 use crate::config::{MAX_NDIM, MIN_PARALLEL_TAKE_ELEMENTS};
 use crate::errors::Raise;
@@ -101,49 +101,6 @@ fn select(array: &Array, items: &[KeyItem]) -> PyResult<IndexedView> {
     }
 }
 
-/// Returns whether a value can be written into a dtype without an error or a warning; NumPy handles
-/// the other casts.
-fn can_assign(operand: &NativeOperand<'_>, target: DType) -> bool {
-    let quiet =
-        |from: DType| from.kind() != DTypeKind::Complex || target.kind() == DTypeKind::Complex;
-    match operand {
-        NativeOperand::Array(array) => quiet(array.dtype()),
-        NativeOperand::NumPyArray(array) => quiet(array.dtype()),
-        NativeOperand::Strong(value) => {
-            can_cast(value.dtype(), target, Casting::SameKind)
-                && value.checked_cast(target).is_some()
-        }
-        NativeOperand::Weak(WeakScalar::Float, value) if target.is_integral() => {
-            fits_integer(*value, target)
-        }
-        NativeOperand::Weak(_, value) if target.is_integral() => {
-            !operand.to_core().overflows(target) && quiet(value.dtype())
-        }
-        NativeOperand::Weak(_, value) => {
-            quiet(value.dtype()) && value.checked_cast(target).is_some()
-        }
-    }
-}
-
-/// Raises for a NumPy integer that a signed dtype cannot hold; in other dtypes it wraps around.
-fn check_integer_range(value: &NativeOperand<'_>, target: DType) -> PyResult<()> {
-    let number = match value {
-        NativeOperand::Strong(value) if value.dtype().is_integral() => match value.get::<u64>() {
-            Some(number) => i128::from(number),
-            None => value.cast(DType::Int64).get::<i64>().unwrap_or(0).into(),
-        },
-        _ => return Ok(()),
-    };
-    let most = 1 << (8 * target.itemsize() - 1);
-    if target.kind() != DTypeKind::Signed || (-most..most).contains(&number) {
-        return Ok(());
-    }
-    Err(PyOverflowError::new_err(match i64::try_from(number) {
-        Ok(_) => format!("Python integer {number} out of bounds for {target}"),
-        Err(_) => "Python int too large to convert to C long".into(),
-    }))
-}
-
 /// Casts a Python number to the dtype of an array, if the cast raises and warns nothing.
 fn cast_number(object: &Bound<'_, PyAny>, target: DType) -> Option<Scalar> {
     if target == DType::Float64
@@ -152,16 +109,7 @@ fn cast_number(object: &Bound<'_, PyAny>, target: DType) -> Option<Scalar> {
         return Some(Scalar::new(value));
     }
     let (weak, value) = scalars::weak_scalar(object)?;
-    can_assign(&NativeOperand::Weak(weak, value), target).then(|| value.cast(target))
-}
-
-/// Returns whether the integer part of a float is inside the range of an integer dtype.
-fn fits_integer(value: Scalar, target: DType) -> bool {
-    let bits = 8 * target.itemsize() as i32 - 1;
-    let number = value.get::<f64>().unwrap_or(f64::NAN);
-    target != DType::Bool
-        && number.abs() < 2f64.powi(bits)
-        && (number >= 0.0 || target.kind() == DTypeKind::Signed)
+    can_assign(&UfuncOperand::Weak(weak, value), target).then(|| value.cast(target))
 }
 
 /// Selects with an index array or mask on one rank: a copy, by the core or by NumPy.
@@ -249,13 +197,13 @@ fn assign<'py>(
     let py = array.py();
     if let (Some(native), Some(items)) = (array.get().array(), parse_basic_key(key)?)
         && let Some(value) = native_operand(value)?
-        && can_assign(&value, native.dtype())
+        && can_assign(&value.to_core(), native.dtype())
     {
         let selection = select(native, &items)?;
         // NumPy has special rules for an array with axes that is assigned to one element.
         if !selection.is_element || value.has_no_axes() {
-            check_integer_range(&value, native.dtype())?;
-            return write(py, &native.with_view(selection.view), &value);
+            check_integer_range(&value.to_core(), native.dtype()).map_err(Raise::raise)?;
+            return write(py, &native.with_view(selection.view), &value.to_core());
         }
     }
     match numpy_small::set_item(array, key, value)? {
@@ -265,19 +213,12 @@ fn assign<'py>(
 }
 
 /// Writes a value that [`can_assign`] accepts.
-pub fn write(py: Python<'_>, target: &Array, value: &NativeOperand<'_>) -> PyResult<()> {
-    let operand = match value {
-        NativeOperand::Array(array) => ElementwiseOperand::Array(array),
-        NativeOperand::NumPyArray(array) => ElementwiseOperand::Array(array),
-        NativeOperand::Strong(value) | NativeOperand::Weak(_, value) => {
-            ElementwiseOperand::Scalar(*value)
-        }
-    };
-    let casts =
-        matches!(operand, ElementwiseOperand::Array(array) if array.dtype() != target.dtype());
+pub fn write(py: Python<'_>, target: &Array, value: &UfuncOperand<'_>) -> PyResult<()> {
+    let casts = value.dtype().is_some_and(|dtype| dtype != target.dtype())
+        && matches!(value, UfuncOperand::Array(_));
     let shares = casts && !target.is_replicated() && must_share_warnings(py)?;
     run_locked(py, target.view().len(), || {
-        target.assign(operand)?;
+        target.assign(value.assigned())?;
         if shares { target.session().allreduce_fp_warnings("cast", None) } else { Ok(()) }
     })
 }

@@ -86,35 +86,23 @@ fn reduce_fold<'py>(
     keep: bool,
 ) -> Attempt<'py> {
     let Some(dtype) = fold_dtype(array, fold, None)? else { return Ok(None) };
-    let (initial, axes) = (fold.identity(dtype), parse_axes(axis.as_ref(), array.shape().len())?);
-    if initial.is_none() && axes.iter().any(|&axis| array.shape()[axis] == 0) {
+    let axes = parse_axes(axis.as_ref(), array.shape().len())?;
+    let mut request = ReduceRequest::new(fold, axes, dtype);
+    if request.has_no_values(array.shape()) {
         return Ok(None);
     }
-    let reports = !array.is_replicated() && must_share_warnings(py)?;
-    let (folding, size) =
-        (ReduceRequest { fold, axes, dtype, initial, reports_flags: reports }, array.view().len());
-    if folding.axes.len() == array.shape().len() && !keep {
-        let total = run_locked(py, size, || array.reduce_all(&folding))?;
+    request.reports_flags = !array.is_replicated() && must_share_warnings(py)?;
+    let size = array.view().len();
+    if request.axes.len() == array.shape().len() && !keep {
+        let total = run_locked(py, size, || array.reduce_all(&request))?;
         return scalars::to_numpy(py, total).map(Some);
     }
-    let folded = match deferred_sum(py, array, &folding)? {
-        Some(folded) => folded,
-        None => run_locked(py, size, || array.reduce_eager_first(&folding))?,
+    let context = array.may_defer_reduction(&request).then(|| current_origin(py)).transpose()?;
+    let reduced = match context.filter(|context| !requires_eager(context.errstate)) {
+        Some(context) => run_locked(py, size, || array.reduce_lazily(&request, Some(&context)))?,
+        None => run_locked(py, size, || array.reduce_eager_first(&request))?,
     };
-    to_result(py, if keep { folded } else { folded.without_axes(&folding.axes) }).map(Some)
-}
-
-/// Defers a sum that is cheaper as part of the expression that uses it.
-fn deferred_sum(py: Python<'_>, array: &Array, folding: &ReduceRequest) -> PyResult<Option<Array>> {
-    let size = array.view().len();
-    if folding.fold != ReduceOp::Add || size <= session(py)?.limits().eager_max {
-        return Ok(None);
-    }
-    let origin = current_origin(py)?;
-    match requires_eager(origin.errstate) {
-        true => Ok(None),
-        false => run_locked(py, 0, || array.defer_unrolled_sum(folding, &origin)),
-    }
+    to_result(py, if keep { reduced } else { reduced.without_axes(&request.axes) }).map(Some)
 }
 
 fn reduce_moment<'py>(

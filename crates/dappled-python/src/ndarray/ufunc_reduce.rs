@@ -1,14 +1,14 @@
 //! `ufunc.reduce` and `ufunc.accumulate`.
 
 use dappled::view;
-use dappled::{Array, ReduceRequest};
-use dappled_kernels::{Axes, DType, DTypeKind, ReduceOp, Scalar};
+use dappled::{Array, ReduceRequest, accumulator_dtype, has_native_reduction};
+use dappled_kernels::{Axes, DType, ReduceOp};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
 use super::class::{NdArray, to_result};
-use super::operands::{NativeOperand, native_operand};
+use super::operands::native_operand;
 use crate::errors::Raise;
 use crate::interop::dtypes;
 use crate::runtime::errstate::must_share_warnings;
@@ -29,15 +29,15 @@ pub fn reduce<'py>(
     let Some(native) = array.get().array() else { return Ok(None) };
     let Some(fold) = fold_by_name(name) else { return Ok(None) };
     let Some(dtype) = fold_dtype(native, fold, dtype)? else { return Ok(None) };
-    let Some(initial) = initial_value(fold, dtype, initial)? else { return Ok(None) };
-    let axes = parse_axes(Some(axis), native.shape().len())?;
-    if initial.is_none() && axes.iter().any(|&axis| native.shape()[axis] == 0) {
+    let request = ReduceRequest::new(fold, Vec::new(), dtype);
+    let Some(mut request) = with_initial(request, initial)? else { return Ok(None) };
+    request.axes = parse_axes(Some(axis), native.shape().len())?;
+    if request.has_no_values(native.shape()) {
         return Ok(None);
     }
-    let reports_flags = !native.is_replicated() && must_share_warnings(py)?;
-    let folding = ReduceRequest { fold, axes, dtype, initial, reports_flags };
-    let folded = run_locked(py, native.view().len(), || native.reduce_eager_first(&folding))?;
-    to_result(py, if keepdims { folded } else { folded.without_axes(&folding.axes) }).map(Some)
+    request.reports_flags = !native.is_replicated() && must_share_warnings(py)?;
+    let reduced = run_locked(py, native.view().len(), || native.reduce_eager_first(&request))?;
+    to_result(py, if keepdims { reduced } else { reduced.without_axes(&request.axes) }).map(Some)
 }
 
 /// Accumulates along an axis by the ufunc of this name; None if that is not native.
@@ -72,48 +72,23 @@ pub fn fold_dtype(
 ) -> PyResult<Option<DType>> {
     let dtype = match dtype {
         Some(dtype) => dtypes::from_object(dtype)?,
-        None => accumulator_dtype(fold, array.dtype()),
+        None => Some(accumulator_dtype(fold, array.dtype())),
     };
-    Ok(dtype.filter(|&dtype| has_quiet_loop(fold, array, dtype)))
+    Ok(dtype.filter(|&dtype| has_native_reduction(fold, array.dtype(), dtype)))
 }
 
 pub fn normalize_axis(axis: i64, ndim: usize) -> PyResult<usize> {
     view::normalize_axis(axis, ndim).map_err(|error| dappled::GraphError::from(error).raise())
 }
 
-/// Returns the dtype in which NumPy accumulates: sums and products of integers use 64 bits.
-fn accumulator_dtype(fold: ReduceOp, dtype: DType) -> Option<DType> {
-    match (fold, dtype.kind()) {
-        (ReduceOp::All | ReduceOp::Any, _) => Some(DType::Bool),
-        (ReduceOp::Add | ReduceOp::Multiply, DTypeKind::Bool | DTypeKind::Signed) => {
-            Some(DType::Int64)
-        }
-        (ReduceOp::Add | ReduceOp::Multiply, DTypeKind::Unsigned) => Some(DType::UInt64),
-        _ => Some(dtype),
-    }
-}
-
-/// Returns whether a reduction has a loop and a cast that NumPy does not warn of.
-fn has_quiet_loop(fold: ReduceOp, array: &Array, dtype: DType) -> bool {
-    let quiet =
-        matches!(fold, ReduceOp::All | ReduceOp::Any) || array.dtype().kind() <= dtype.kind();
-    quiet && fold.has_loop(dtype)
-}
-
-/// Returns the initial value of a reduction; the outer `None` if it is not native.
-fn initial_value(
-    fold: ReduceOp,
-    dtype: DType,
+/// Sets the initial value of a reduction; `None` if it is not native.
+fn with_initial(
+    request: ReduceRequest,
     initial: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Option<Option<Scalar>>> {
-    let Some(initial) = initial else { return Ok(Some(fold.identity(dtype))) };
-    match native_operand(initial)? {
-        Some(ref initial @ (NativeOperand::Strong(value) | NativeOperand::Weak(_, value))) => {
-            let quiet = value.dtype().kind() <= dtype.kind() && !initial.to_core().overflows(dtype);
-            Ok(quiet.then(|| Some(value.cast(dtype))))
-        }
-        _ => Ok(None),
-    }
+) -> PyResult<Option<ReduceRequest>> {
+    let Some(initial) = initial else { return Ok(Some(request)) };
+    let operand = native_operand(initial)?;
+    Ok(operand.and_then(|operand| request.with_initial(operand.to_core())))
 }
 
 /// Parses `axis`; None means all axes.

@@ -9,6 +9,7 @@
 //! ```text
 //! operand          operands of element-wise operations
 //! type_resolution  NumPy's dtype rules (NEP 50)
+//! assignment_casting  casts of assigned values
 //! complex_fma      which of NumPy's loops for complex numbers runs
 //! elementwise      shape, memory order and node of an element-wise operation
 //! result_placement  placement of its result
@@ -17,6 +18,7 @@
 //! fusion           from pending nodes to one program
 //! ```
 
+pub(crate) mod assignment_casting;
 pub(crate) mod complex_fma;
 pub(crate) mod elementwise;
 pub(crate) mod fusion;

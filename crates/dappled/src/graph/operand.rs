@@ -83,6 +83,16 @@ impl UfuncOperand<'_> {
             _ => false,
         }
     }
+
+    /// The operand of an assignment, which casts it to the dtype of the target.
+    pub fn assigned(&self) -> ElementwiseOperand<'_> {
+        match self {
+            UfuncOperand::Array(array) => ElementwiseOperand::Array(array),
+            UfuncOperand::Strong(value) | UfuncOperand::Weak(_, value) => {
+                ElementwiseOperand::Scalar(*value)
+            }
+        }
+    }
 }
 
 impl<'a> From<&'a Array> for UfuncOperand<'a> {

@@ -1,8 +1,25 @@
 //! Requests of reductions.
 
-use dappled_kernels::{DType, ReduceOp, Scalar};
+use dappled_kernels::{DType, DTypeKind, ReduceOp, Scalar};
 
+use super::operand::UfuncOperand;
 use crate::array::Array;
+
+/// The dtype in which NumPy accumulates: sums and products of integers use 64 bits.
+pub fn accumulator_dtype(fold: ReduceOp, dtype: DType) -> DType {
+    match (fold, dtype.kind()) {
+        (ReduceOp::All | ReduceOp::Any, _) => DType::Bool,
+        (ReduceOp::Add | ReduceOp::Multiply, DTypeKind::Bool | DTypeKind::Signed) => DType::Int64,
+        (ReduceOp::Add | ReduceOp::Multiply, DTypeKind::Unsigned) => DType::UInt64,
+        _ => dtype,
+    }
+}
+
+/// Returns true if a reduction in a dtype has a loop, and a cast that NumPy does not warn of.
+pub fn has_native_reduction(fold: ReduceOp, from: DType, dtype: DType) -> bool {
+    let is_quiet = matches!(fold, ReduceOp::All | ReduceOp::Any) || from.kind() <= dtype.kind();
+    is_quiet && fold.has_loop(dtype)
+}
 
 /// The arguments of a reduction, as for NumPy's `ufunc.reduce`.
 #[derive(Clone, Debug)]
@@ -20,6 +37,25 @@ pub struct ReduceRequest {
 }
 
 impl ReduceRequest {
+    /// The request of a reduction that starts with the identity, if there is one.
+    pub fn new(fold: ReduceOp, axes: Vec<usize>, dtype: DType) -> Self {
+        Self { fold, axes, dtype, initial: fold.identity(dtype), reports_flags: false }
+    }
+
+    /// The request with another initial value; `None` if NumPy warns of its cast or raises.
+    pub fn with_initial(self, initial: UfuncOperand<'_>) -> Option<Self> {
+        let (UfuncOperand::Strong(value) | UfuncOperand::Weak(_, value)) = initial else {
+            return None;
+        };
+        let is_quiet = value.dtype().kind() <= self.dtype.kind() && !initial.overflows(self.dtype);
+        is_quiet.then(|| Self { initial: Some(value.cast(self.dtype)), ..self })
+    }
+
+    /// Returns true if a result would be reduced from no elements, without an initial value.
+    pub fn has_no_values(&self, shape: &[usize]) -> bool {
+        self.initial.is_none() && self.axes.iter().any(|&axis| shape[axis] == 0)
+    }
+
     /// The equivalent logical reduction of booleans, which can stop early: maximum is any, minimum
     /// all.
     pub(crate) fn as_logical(&self, array: &Array) -> Option<Self> {

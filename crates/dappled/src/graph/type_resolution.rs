@@ -1,9 +1,10 @@
 //! Type resolution: which loop an operation runs in, as NEP 50 defines it.
 
-use dappled_kernels::{DType, DTypeKind, Op, WeakScalar, promote, promote_weak};
+use dappled_kernels::{DType, DTypeKind, Op, Scalar, WeakScalar, promote, promote_weak};
 
 use super::operand::{ElementwiseOperand, UfuncOperand};
 use crate::array::node::OperandVec;
+use crate::config::MAX_EXACT_FLOAT_INTEGER;
 use crate::error::{Error, Result};
 use crate::session::fp_warnings::OpRequest;
 
@@ -57,6 +58,31 @@ pub fn resolve_loop(op: Op, operands: &[UfuncOperand<'_>]) -> Result<DType> {
 /// Powers may be reduced to cheaper operations, and may raise; complex numbers have several loops.
 pub fn has_single_loop(op: Op, dtype: DType) -> bool {
     op != Op::Power && dtype.kind() != DTypeKind::Complex && op.has_loop(dtype)
+}
+
+/// Casts a Python float to the dtype of the array beside it; `None` if the loop is another.
+#[inline]
+pub fn cast_weak_float(dtype: DType, number: f64) -> Option<Scalar> {
+    (dtype.kind() == DTypeKind::Float).then(|| Scalar::new(number).cast(dtype))
+}
+
+/// Casts a Python int to the dtype of the array beside it, if it is exact there and the loop is not
+/// another.
+#[inline]
+pub fn cast_weak_int(dtype: DType, number: i64) -> Option<Scalar> {
+    match dtype.kind() {
+        DTypeKind::Float
+            if (-MAX_EXACT_FLOAT_INTEGER..=MAX_EXACT_FLOAT_INTEGER).contains(&number) =>
+        {
+            Some(Scalar::new(number as f64).cast(dtype))
+        }
+        DTypeKind::Signed | DTypeKind::Unsigned => {
+            let value = Scalar::new(number);
+            (!UfuncOperand::Weak(WeakScalar::Int, value).overflows(dtype))
+                .then(|| value.cast(dtype))
+        }
+        _ => None,
+    }
 }
 
 /// Returns true if the operation raises for some values: integers have no negative powers.

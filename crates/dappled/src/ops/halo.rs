@@ -52,7 +52,7 @@ impl Array {
                 .layer::<RunCaches>()
                 .halos
                 .get_or_insert_with(&placement.distribution, compute);
-            halo.exchange(session.fabric(), tag, &piece)?;
+            halo.update(session.fabric(), tag, &piece)?;
         }
         Ok(loan)
     }

@@ -10,6 +10,7 @@ use dappled_kernels::element::{Element, bytes_of, bytes_of_mut};
 
 use crate::error::Result;
 use crate::session::Session;
+use crate::session::fingerprint::Fingerprint;
 
 /// Allgather: returns the elements of every rank, in rank order. Collective.
 pub(crate) fn allgather<T: Element>(
@@ -37,6 +38,30 @@ pub(crate) fn all_to_all<T: Element>(
     let mut all: Vec<Vec<T>> = received.into_iter().map(elements_of).collect();
     all[rank] = own;
     Ok(all)
+}
+
+/// All-to-all of bytes: sends `parts[r]` to rank r and returns the bytes of each rank. Collective.
+pub(crate) fn all_to_all_bytes(
+    session: &Session,
+    name: &str,
+    parts: Vec<Vec<u8>>,
+) -> Result<Vec<Vec<u8>>> {
+    session.all_to_all(name, parts)
+}
+
+/// All-to-all of bytes without this rank's own part: its entry of the result is empty. Collective.
+pub(crate) fn all_to_all_remote_bytes(
+    session: &Session,
+    name: &str,
+    parts: impl Iterator<Item = Vec<u8>>,
+) -> Result<Vec<Vec<u8>>> {
+    session.all_to_all_remote(name, parts.map(Payload::from).collect())
+}
+
+/// Waits until all ranks have called it. Collective.
+pub(crate) fn barrier(session: &Session) -> Result<()> {
+    let tag = session.next_tag("barrier", Fingerprint::of("barrier"), String::new)?;
+    Ok(session.fabric().barrier(tag)?)
 }
 
 /// Allreduce: combines the values of all ranks element by element, in rank order. Collective.

@@ -36,7 +36,7 @@ impl HaloExchange {
     }
 
     /// Updates the padding of this rank's local piece from the owners of the elements. Collective.
-    pub fn exchange(
+    pub fn update(
         &self,
         fabric: &dyn Fabric,
         tag: Tag,

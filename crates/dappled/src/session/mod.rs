@@ -246,6 +246,9 @@ impl Session {
 
     /// Allgather: returns the bytes of every rank, in rank order. Collective.
     pub fn allgather(&self, name: &str, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+        self.record_collective(|| {
+            format!("allgather for {name}: {} bytes of this rank", bytes.len())
+        });
         let tag = self.next_tag(name, Fingerprint::of(name), String::new)?;
         Ok(self.fabric().allgather(tag, bytes)?)
     }
@@ -257,6 +260,7 @@ impl Session {
         bytes: Vec<u8>,
         combine: &dyn Fn(&mut Vec<u8>, &[u8]),
     ) -> Result<Vec<u8>> {
+        self.record_collective(|| format!("allreduce for {name}: {} bytes", bytes.len()));
         let tag = self.next_tag(name, Fingerprint::of(name), String::new)?;
         Ok(self.fabric().allreduce(tag, bytes, combine)?)
     }
@@ -289,6 +293,11 @@ impl Session {
         let tag = self.next_tag(name, Fingerprint::of((name, "to each")), String::new)?;
         let mut to_others: Sends = (0..).zip(sends).collect();
         to_others.remove(self.fabric().rank() as usize);
+        self.record_collective(|| {
+            let bytes: usize = to_others.iter().map(|(_, payload)| payload.as_ref().len()).sum();
+            let messages = to_others.len();
+            format!("all-to-all for {name}: sends {messages} messages, {bytes} bytes in total")
+        });
         let awaited = to_others.iter().map(|&(peer, _)| (peer, None)).collect();
         Ok(self.fabric().start_exchange(tag, to_others, awaited))
     }
@@ -302,6 +311,7 @@ impl Session {
         name: &str,
         bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
     ) -> Result<dappled_fabric::ExchangeRequest> {
+        self.record_collective(|| format!("broadcast for {name} from rank {rank}"));
         let tag = self.next_tag(name, Fingerprint::of((name, "from", rank)), String::new)?;
         let own_rank = self.fabric().rank();
         if own_rank != rank {

@@ -49,6 +49,21 @@ impl PlanLog {
 }
 
 impl Session {
+    /// Records a collective of several ranks, if plans are recorded.
+    ///
+    /// What a distributed algorithm sends depends on the data. If plans are made for another number
+    /// of ranks, the text says that the collective is one of the ranks that run.
+    pub(crate) fn record_collective(&self, describe: impl FnOnce() -> String) {
+        let (log, size) = (self.plan_log(), self.fabric().size());
+        if !log.is_recording() || size == 1 {
+            return;
+        }
+        let is_planned = log.ranks().is_none_or(|ranks| ranks == size);
+        let note =
+            if is_planned { String::new() } else { format!(", on the {size} ranks that run") };
+        log.append(&format!("{}{note}\n", describe()));
+    }
+
     /// Runs operations, and returns their plans as text.
     ///
     /// With `ranks`, the plans are those of one rank of that many, however many run. The operations

@@ -7,8 +7,8 @@ use dappled_protocol::Distribution;
 use crate::config::Config;
 use crate::config::Limits;
 use crate::error::{Error, Result};
+use crate::run::collective;
 use crate::session::Session;
-use crate::session::fingerprint::Fingerprint;
 
 /// The connection of this process to the ranks of its job.
 ///
@@ -75,8 +75,7 @@ impl Context {
 
     /// Waits until all ranks have called it. Collective.
     pub fn barrier(&self) -> Result<()> {
-        let tag = self.session.next_tag("barrier", Fingerprint::of("barrier"), String::new)?;
-        Ok(self.session.fabric().barrier(tag)?)
+        collective::barrier(&self.session)
     }
 
     /// Builds a distribution over all ranks, with one letter for each axis.

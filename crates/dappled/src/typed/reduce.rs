@@ -3,17 +3,12 @@
 //! A method without an axis reduces all elements to a number; the `_axis` form removes one axis,
 //! which may be negative to count from the last. All methods are collective.
 
-use dappled_kernels::{
-    ArgReduceOp, DType, DTypeKind, Element as _, Error as KernelError, Op, ReduceOp, Scalar,
-    WeakScalar,
-};
+use dappled_kernels::{ArgReduceOp, DType, Element as _, Error as KernelError, ReduceOp, Scalar};
 
 use super::element::{ArrayElement, RealElement};
 use super::{Array, cast_scalar};
 use crate::array::Array as DynArray;
-use crate::dispatch::ufunc;
 use crate::error::{Error, Result};
-use crate::graph::operand::UfuncOperand;
 use crate::graph::reduce_request::ReduceRequest;
 use crate::ops::reduce::mean_var::{Moment, MomentRequest};
 use crate::view::normalize_axis;
@@ -141,8 +136,7 @@ fn reduce_request(
     axes: Vec<usize>,
     dtype: DType,
 ) -> Result<ReduceRequest> {
-    let request =
-        ReduceRequest { fold: op, axes, dtype, initial: op.identity(dtype), reports_flags: false };
+    let request = ReduceRequest::new(op, axes, dtype);
     let has_results = !request.reduced_shape(array.shape()).contains(&0);
     if request.initial.is_none() && array.view().is_empty() && has_results {
         return Err(KernelError::EmptyReduction(op.name()).into());
@@ -161,7 +155,7 @@ fn reduce_all(array: &DynArray, op: ReduceOp, dtype: DType) -> Result<Scalar> {
 fn reduce_axis(array: &DynArray, op: ReduceOp, axis: isize, dtype: DType) -> Result<DynArray> {
     let axis = normalize_axis(axis as i64, array.shape().len())?;
     let request = reduce_request(array, op, vec![axis], dtype)?;
-    Ok(array.reduce_eager_first(&request)?.without_axes(&[axis]))
+    Ok(array.reduce_lazily(&request, None)?.without_axes(&[axis]))
 }
 
 fn moment_all(array: &DynArray, moment: Moment, dtype: DType) -> Result<Scalar> {
@@ -169,7 +163,7 @@ fn moment_all(array: &DynArray, moment: Moment, dtype: DType) -> Result<Scalar> 
     match array.moment_over_all(&request)? {
         Some(value) => Ok(value),
         None => {
-            let result = moment_in_steps(array, moment, &request.axes, dtype)?;
+            let result = array.moment_in_steps(&request, dtype)?;
             result.element(result.view().offset)
         }
     }
@@ -180,53 +174,9 @@ fn moment_axis(array: &DynArray, moment: Moment, axis: isize, dtype: DType) -> R
     let request = MomentRequest { moment, axes: vec![axis], origin: None };
     let result = match array.moment(&request)? {
         Some(result) => result,
-        None => moment_in_steps(array, moment, &request.axes, dtype)?,
+        None => array.moment_in_steps(&request, dtype)?,
     };
     Ok(result.without_axes(&[axis]))
-}
-
-/// Computes a moment for which the core has no program: of float16, of complex numbers, of bools,
-/// and of no values, whose moments are NaN.
-fn moment_in_steps(
-    array: &DynArray,
-    moment: Moment,
-    axes: &[usize],
-    dtype: DType,
-) -> Result<DynArray> {
-    let session = array.session();
-    let op = |op: Op, operands: &[&DynArray]| {
-        let operands: Vec<UfuncOperand<'_>> = operands.iter().map(|&array| array.into()).collect();
-        ufunc(session, op, &operands)
-    };
-    let mean_of = |values: &DynArray, dtype: DType, divisor: i64| -> Result<DynArray> {
-        let request = reduce_request(values, ReduceOp::Add, axes.to_vec(), dtype)?;
-        let divisor = UfuncOperand::Weak(WeakScalar::Float, Scalar::new(divisor as f64));
-        ufunc(session, Op::Divide, &[(&values.reduce(&request)?).into(), divisor])
-    };
-    let count = axes.iter().map(|&axis| array.shape()[axis]).product::<usize>() as i64;
-    let ddof = match moment {
-        Moment::Mean => {
-            // NumPy adds float16 in float32.
-            let wide = if dtype == DType::Float16 { DType::Float32 } else { dtype };
-            let mean = mean_of(array, wide, count)?;
-            return if wide == dtype { Ok(mean) } else { mean.cast(dtype) };
-        }
-        Moment::Variance(ddof) | Moment::StandardDeviation(ddof) => ddof,
-    };
-    let values = if array.dtype() == dtype { array.clone() } else { array.cast(dtype)? };
-    let deviations = op(Op::Subtract, &[&values, &mean_of(&values, dtype, count)?])?;
-    let squares = match dtype.kind() == DTypeKind::Complex {
-        true => {
-            let part = |part: Op| op(Op::Square, &[&op(part, &[&deviations])?]);
-            op(Op::Add, &[&part(Op::Real)?, &part(Op::Imag)?])?
-        }
-        false => op(Op::Square, &[&deviations])?,
-    };
-    let variance = mean_of(&squares, squares.dtype(), (count - ddof).max(0))?;
-    match moment {
-        Moment::StandardDeviation(_) => op(Op::Sqrt, &[&variance]),
-        _ => Ok(variance),
-    }
 }
 
 /// Fails if there is no element to find.

@@ -2,8 +2,9 @@
 
 use dappled::protocol::Distribution;
 use dappled::protocol::slice::KeyItem;
-use dappled::{Array, GraphError, Limits, ReduceRequest, Session};
+use dappled::{Array, FftKind, FftStep, GraphError, Limits, ReduceRequest, Session};
 use dappled_fabric::Threads;
+use dappled_fft::Direction;
 use dappled_kernels::{ArgReduceOp, Bool, DType, ReduceOp};
 
 fn slice(start: i64, stop: Option<i64>) -> KeyItem {
@@ -109,18 +110,24 @@ fn check_plans_of_row(name: &str, act: Act) {
 
 fn check_plans_of(name: &str, (small, large): (&[u64], &[usize]), act: Act) {
     let small = [1, 2, 3].map(|ranks| plans_on(ranks, small, act)).concat();
-    let found = small + &simulated_plans(large, act);
+    compare(name, &(small + &simulated_plans(large, act)));
+}
+
+/// Compares the plans of the ranks that run with a file.
+fn check_running_plans(name: &str, act: Act) {
+    compare(name, &[1, 2, 3].map(|ranks| plans_on(ranks, &[8, 8], act)).concat());
+}
+
+fn compare(name: &str, found: &str) {
     let path = format!("{}/tests/suite/explain/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("DAPPLED_WRITE_GOLDEN").is_some() {
-        std::fs::write(&path, &found).unwrap();
+        std::fs::write(&path, found).unwrap();
     }
     assert_eq!(found, std::fs::read_to_string(&path).unwrap(), "{path}");
 }
 
 fn reduction(fold: ReduceOp, axes: &[usize]) -> ReduceRequest {
-    let initial = fold.identity(DType::Float64);
-    let axes = axes.to_vec();
-    ReduceRequest { fold, axes, dtype: DType::Float64, initial, reports_flags: false }
+    ReduceRequest::new(fold, axes.to_vec(), DType::Float64)
 }
 
 #[test]
@@ -173,5 +180,29 @@ fn index_arrays() {
     check_plans("put", |a| {
         let at = Array::from_slice(a.session(), &[6], &[5i64, -1, 3, 3, 0, 7]);
         a.put(&at, &Array::full(a.session(), &[6, a.shape()[1]], 1.0))
+    });
+}
+
+#[test]
+fn redistributions() {
+    check_running_plans("redistribution", |a| {
+        let shape = a.shape().iter().map(|&length| length as u64).collect::<Vec<_>>();
+        let columns = Distribution::spec(&shape).dist("nb").nprocs(a.session().fabric().size());
+        a.redistribute(&columns.build().unwrap())?.to_vec::<f64>().map(drop)
+    });
+    check_running_plans("reshape", |a| a.reshaped_copy(&[4, 16])?.to_vec::<f64>().map(drop));
+}
+
+#[test]
+fn transforms() {
+    check_running_plans("transform", |a| {
+        let step = FftStep {
+            axis: 0,
+            length: 8,
+            kind: FftKind::Complex,
+            direction: Direction::Forward,
+            scale: 1.0,
+        };
+        a.fft(&[step], None, false).map(drop)
     });
 }

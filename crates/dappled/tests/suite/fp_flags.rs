@@ -9,14 +9,8 @@ const RANKS: [u64; 5] = [1, 2, 3, 4, 7];
 const LAZY: Limits = Limits { replicate_below: 0, eager_max: 0 };
 
 fn sum(axes: &[usize], reports: bool) -> ReduceRequest {
-    let (fold, dtype) = (ReduceOp::Add, DType::Float64);
-    ReduceRequest {
-        fold,
-        axes: axes.to_vec(),
-        dtype,
-        initial: fold.identity(dtype),
-        reports_flags: reports,
-    }
+    let request = ReduceRequest::new(ReduceOp::Add, axes.to_vec(), DType::Float64);
+    ReduceRequest { reports_flags: reports, ..request }
 }
 
 /// The flags that each rank records for a reduction, as (operation, flags).

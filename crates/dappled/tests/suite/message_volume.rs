@@ -8,14 +8,7 @@ use dappled_protocol::slice::KeyItem;
 const SIDE: usize = 1024;
 
 fn folding(fold: ReduceOp, axes: &[usize]) -> ReduceRequest {
-    let dtype = DType::Float64;
-    ReduceRequest {
-        fold,
-        axes: axes.to_vec(),
-        dtype,
-        initial: fold.identity(dtype),
-        reports_flags: false,
-    }
+    ReduceRequest::new(fold, axes.to_vec(), DType::Float64)
 }
 
 type Act = fn(&Array) -> Result<(), GraphError>;

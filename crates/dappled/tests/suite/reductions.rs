@@ -44,7 +44,7 @@ fn folding(pair: &ArrayPair, choices: &mut Choices) -> ReduceRequest {
             (fold, choices.of(&float(narrow)))
         }
     };
-    ReduceRequest { fold, axes, dtype, initial: fold.identity(dtype), reports_flags: false }
+    ReduceRequest::new(fold, axes, dtype)
 }
 
 /// The result of an exact reduction; None if it rounds.
@@ -141,14 +141,7 @@ fn reductions_of_constant_arrays() {
             let session = Session::with_limits(Box::new(fabric), limits);
             let tenths = Array::full(&session, &[30, 7], 0.1);
             let sum = |axes: Vec<usize>| {
-                let (fold, dtype) = (ReduceOp::Add, DType::Float64);
-                let folding = ReduceRequest {
-                    fold,
-                    axes,
-                    dtype,
-                    initial: fold.identity(dtype),
-                    reports_flags: false,
-                };
+                let folding = ReduceRequest::new(ReduceOp::Add, axes, DType::Float64);
                 tenths.reduce(&folding).unwrap().to_vec::<f64>().unwrap()
             };
             [sum(vec![0]), sum(vec![1]), sum(vec![0, 1])]
@@ -175,13 +168,7 @@ fn first_complex_nan_wins() {
             let session = Session::with_limits(Box::new(fabric), limits);
             let array = Array::from_slice(&session, &[8, 5], &numbers);
             let array = array.redistribute(&distribution).unwrap();
-            let folding = ReduceRequest {
-                fold,
-                axes: axes.clone(),
-                dtype,
-                initial: None,
-                reports_flags: false,
-            };
+            let folding = ReduceRequest::new(fold, axes.clone(), dtype);
             array.reduce(&folding).unwrap().to_vec::<Complex64>().unwrap()[0].im
         });
         assert_eq!(found, [9.0; 4], "{fold:?} in {distribution:?}");

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use dappled_fabric::{Payload, keep, take_buffer};
+use dappled_fabric::{keep, take_buffer};
 use dappled_fft::parts::{
     ColumnBlock, MatrixPart, StackedParts, transform_columns, transform_rows,
 };
@@ -21,6 +21,7 @@ use super::{OPERATION, Precision, block_ranges, byte_range, is_single};
 use crate::array::Array;
 use crate::error::Result;
 use crate::error::RunError;
+use crate::run::collective;
 use crate::session::Session;
 
 /// A line as a matrix in row-major order.
@@ -74,7 +75,8 @@ impl LineMatrix {
         let ranges = block_ranges(session, self.columns);
         let (item, stride) = (view.dtype.itemsize(), self.columns);
         let pack = |range: &Range<usize>| pack_columns(own, stride * item, range, item);
-        let received = exchange(session, ranges.iter().map(pack))?;
+        let received =
+            collective::all_to_all_remote_bytes(session, OPERATION, ranges.iter().map(pack))?;
         let range = ranges[session.fabric().rank() as usize].clone();
         let result = View::c_order(complex_dtype::<T>(), &[self.computed_rows, range.len()]);
         let target =
@@ -136,8 +138,11 @@ impl LineMatrix {
         let memory = columns.read().map_err(RunError::from)?;
         let piece = &typed::<Complex<T>>(&memory)[..self.computed_rows * width];
         let rows_of = |range: &Range<usize>| &piece[range.start * width..range.end * width];
-        let received =
-            exchange(session, down.iter().map(|range| copy_bytes(bytes_of(rows_of(range)))))?;
+        let received = collective::all_to_all_remote_bytes(
+            session,
+            OPERATION,
+            down.iter().map(|range| copy_bytes(bytes_of(rows_of(range)))),
+        )?;
         let count = down[rank].len();
         let mut transposed = Transposed::new(session, self.columns, count);
         if transposed.len() > 0 {
@@ -222,8 +227,11 @@ impl LineMatrix {
         let memory = transposed.buffer.read().map_err(RunError::from)?;
         let values = &typed::<Complex<T>>(&memory)[..transposed.len()];
         let lines_of = |range: &Range<usize>| &values[range.start * width..range.end * width];
-        let received =
-            exchange(session, lines.iter().map(|range| copy_bytes(bytes_of(lines_of(range)))))?;
+        let received = collective::all_to_all_remote_bytes(
+            session,
+            OPERATION,
+            lines.iter().map(|range| copy_bytes(bytes_of(lines_of(range)))),
+        )?;
         for (peer, bytes) in received.into_iter().enumerate() {
             let elements: Cow<'_, [Complex<T>]> = match peer == rank {
                 true => Cow::Borrowed(lines_of(&lines[rank])),
@@ -337,9 +345,4 @@ fn as_elements<V: Element>(bytes: &[u8]) -> Cow<'_, [V]> {
         true => Cow::Borrowed(typed(bytes)),
         false => Cow::Owned(Buffer::from_vec(copy_bytes(bytes), size_of::<V>()).to_vec()),
     }
-}
-
-/// All-to-all of one message for each rank; this rank's own entry of the result is empty.
-fn exchange(session: &Session, messages: impl Iterator<Item = Vec<u8>>) -> Result<Vec<Vec<u8>>> {
-    session.all_to_all_remote(OPERATION, messages.map(Payload::from).collect())
 }

@@ -27,6 +27,7 @@ use crate::array::Array;
 use crate::array::node::NodeState;
 use crate::error::Result;
 use crate::error::RunError;
+use crate::run::collective;
 use crate::session::Session;
 use crate::session::fp_warnings::RequestContext;
 use crate::view::memory_order::{copy_order, inverse_permutation};
@@ -204,10 +205,9 @@ fn non_finite(array: &Array) -> Result<NonFinite> {
 
 /// Kinds of values that are not finite on any rank. Collective.
 fn share(session: &Session, local: NonFinite) -> Result<NonFinite> {
-    let sent = vec![u8::from(local.nan), u8::from(local.infinite)];
-    let all = session.allgather(OPERATION, sent)?;
-    let is_on_any = |at: usize| all.iter().any(|flags| flags.get(at) == Some(&1));
-    Ok(NonFinite { nan: is_on_any(0), infinite: is_on_any(1) })
+    let flags = [u8::from(local.nan), u8::from(local.infinite)];
+    let any = collective::allreduce(session, OPERATION, &flags, u8::max)?;
+    Ok(NonFinite { nan: any[0] == 1, infinite: any[1] == 1 })
 }
 
 /// The bytes of a contiguous view.

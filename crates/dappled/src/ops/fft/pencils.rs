@@ -15,6 +15,7 @@ use crate::array::Array;
 use crate::config::FFT_ROW_ELEMENTS_PER_THREAD;
 use crate::error::Result;
 use crate::error::RunError;
+use crate::run::collective;
 use crate::session::Session;
 
 /// Transforms an array along the axes of all steps. Collective.
@@ -172,7 +173,7 @@ fn transform_rows_to_columns(array: &Array, step: &FftStep) -> Result<Array> {
         session.buffer_pool().recycle(transformed);
     }
     drop(input);
-    let received = session.all_to_all(OPERATION, messages)?;
+    let received = collective::all_to_all_bytes(session, OPERATION, messages)?;
     let shape = [array.shape()[0], columns[session.fabric().rank() as usize].len()];
     let result = View::c_order(dtype, &shape);
     let target = session.buffer_pool().allocate(result.len() * item, &result);

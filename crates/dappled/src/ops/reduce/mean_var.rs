@@ -6,7 +6,7 @@ use dappled_kernels::{DType, DTypeKind, FpFlags, Op, ReduceOp, Scalar, WeakScala
 
 use super::ReduceRequest;
 use crate::array::Array;
-use crate::dispatch::{eager_buffer, elementwise, ufunc_with_loop};
+use crate::dispatch::{eager_buffer, elementwise, ufunc, ufunc_with_loop};
 use crate::eager::elementwise::OtherOperand;
 use crate::eager::temporary::{EagerSource, Temporary};
 use crate::error::Result;
@@ -57,9 +57,8 @@ impl MomentRequest {
 
     /// The request for a sum over the axes.
     fn sum_request(&self, dtype: DType) -> ReduceRequest {
-        let (fold, axes) = (ReduceOp::Add, self.axes.clone());
         // Callers that must raise on every rank do not use this function.
-        ReduceRequest { fold, axes, dtype, initial: fold.identity(dtype), reports_flags: false }
+        ReduceRequest::new(ReduceOp::Add, self.axes.clone(), dtype)
     }
 
     fn op_request(&self, op: Op, name: &'static str) -> OpRequest {
@@ -121,6 +120,43 @@ impl Array {
             Moment::StandardDeviation(_) => scalar_sqrt(variance),
             _ => variance,
         }))
+    }
+
+    /// Computes a moment for which the core has no program, in NumPy's steps. Collective.
+    ///
+    /// That is of float16, of complex numbers, of bools, and of no values, whose moments are NaN.
+    /// `dtype` is that of the mean.
+    pub(crate) fn moment_in_steps(&self, args: &MomentRequest, dtype: DType) -> Result<Array> {
+        let session = self.session();
+        let op = |op: Op, operands: &[UfuncOperand<'_>]| ufunc(session, op, operands);
+        let mean_of = |values: &Array, dtype: DType, divisor: i64| {
+            let divisor = UfuncOperand::Weak(WeakScalar::Float, Scalar::new(divisor as f64));
+            op(Op::Divide, &[(&values.reduce(&args.sum_request(dtype))?).into(), divisor])
+        };
+        let count = args.axes.iter().map(|&axis| self.shape()[axis]).product::<usize>() as i64;
+        if args.moment == Moment::Mean {
+            // NumPy adds float16 in float32.
+            let wide = if dtype == DType::Float16 { DType::Float32 } else { dtype };
+            let mean = mean_of(self, wide, count)?;
+            return if wide == dtype { Ok(mean) } else { mean.cast(dtype) };
+        }
+        let values = if self.dtype() == dtype { self.clone() } else { self.cast(dtype)? };
+        let mean = mean_of(&values, dtype, count)?;
+        let deviations = op(Op::Subtract, &[(&values).into(), (&mean).into()])?;
+        let squares = match dtype.kind() == DTypeKind::Complex {
+            true => {
+                let part =
+                    |part: Op| op(Op::Square, &[(&op(part, &[(&deviations).into()])?).into()]);
+                op(Op::Add, &[(&part(Op::Real)?).into(), (&part(Op::Imag)?).into()])?
+            }
+            false => op(Op::Square, &[(&deviations).into()])?,
+        };
+        let divisor = (count - args.moment.ddof()).max(0);
+        let variance = mean_of(&squares, squares.dtype(), divisor)?;
+        match args.moment {
+            Moment::StandardDeviation(_) => op(Op::Sqrt, &[(&variance).into()]),
+            _ => Ok(variance),
+        }
     }
 
     /// Divides NumPy scalars: a float divided by an int64 is computed in float64 and cast back.
