@@ -1,10 +1,10 @@
 //! `argsort`: the stable sorting permutation.
 
-use dappled_base::interrupt;
+use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
 use crate::config::{MAX_RANGES, PARALLEL_CHUNK_ELEMENTS, SAMPLES_PER_RANGE};
-use crate::numpy_order::NumpyOrder;
+use crate::numpy_order::{MergeOrder, NumpyOrder};
 use crate::route::simd_select::BLOCK_ROWS;
 use crate::sort::radix::{self, RadixKey};
 
@@ -23,6 +23,21 @@ pub const SCRATCH_WORDS: usize = 4;
 pub fn argsort<T: NumpyOrder>(values: &[T], room: &mut [u64], order: &mut [i64]) {
     let parts = [ArgsortPart { values, first: 0, offsets: None }];
     argsort_parts(&parts, values.len(), room, order);
+}
+
+/// Writes the indices that sort the values, stably, by comparison.
+///
+/// ```
+/// use num_complex::Complex64 as Complex;
+/// let mut order = [0; 2];
+/// dappled_sort::argsort::argsort_by_comparison(&[Complex::I, -Complex::ONE], &mut order);
+/// assert_eq!(order, [1, 0]);
+/// ```
+pub fn argsort_by_comparison<T: MergeOrder>(values: &[T], order: &mut [i64]) {
+    // The sort allocates as much as it sorts, infallibly.
+    memory::expect_available(size_of_val(order));
+    order.iter_mut().zip(0..).for_each(|(slot, index)| *slot = index);
+    order.par_sort_by(|&one, &other| values[one as usize].compare(values[other as usize]));
 }
 
 /// Values with the global indices of their elements.
