@@ -12,7 +12,7 @@ use crate::numpy_order::MergeOrder;
 use crate::sort_key::SortKey;
 
 /// Returns the number of buckets for `length` values.
-pub fn bucket_count(length: usize) -> usize {
+fn bucket_count(length: usize) -> usize {
     (length / BUCKET_VALUES).clamp(1, MAX_BUCKETS)
 }
 
@@ -24,7 +24,7 @@ pub fn bucket_count(length: usize) -> usize {
 /// assert_eq!(out[..3], [-1.0, 2.0, 2.0]);
 /// ```
 pub fn sort<T: SortKey>(values: &[T], keys_room: &mut [u64], out: &mut [T]) {
-    sort_buckets(&distribute(values, values, bucket_count(values.len()), keys_room), out);
+    sort_buckets(&distribute(values, bucket_count(values.len()), keys_room), out);
 }
 
 /// Sorts values stably into `out`: zeros of either sign and NaNs keep their order.
@@ -94,12 +94,11 @@ fn restore_order_of_ties<T: SortKey + Default>(values: &[T], out: &mut [T]) {
 }
 
 /// Keys grouped by bucket.
-#[derive(Clone, Debug)]
-pub struct BucketedKeys<'a> {
+struct BucketedKeys<'a> {
     /// The keys of all buckets, in bucket order.
-    pub keys: &'a [u64],
+    keys: &'a [u64],
     /// Start of each bucket, and the end of the last.
-    pub starts: Vec<usize>,
+    starts: Vec<usize>,
 }
 
 impl BucketedKeys<'_> {
@@ -108,15 +107,14 @@ impl BucketedKeys<'_> {
     }
 }
 
-/// Distributes values to buckets, which depend only on the samples. Each thread handles one chunk
-/// of the values and returns its own buckets.
-pub fn distribute<'a, T: SortKey>(
-    samples: &[T],
+/// Distributes values to buckets. Each thread handles one chunk of the values and returns its own
+/// buckets.
+fn distribute<'a, T: SortKey>(
     values: &[T],
     bucket_count: usize,
     mut keys: &'a mut [u64],
 ) -> Vec<BucketedKeys<'a>> {
-    let scale = LinearBuckets::fit(samples, bucket_count);
+    let scale = LinearBuckets::fit(values, bucket_count);
     let size = values.len().div_ceil(rayon::current_num_threads()).max(1);
     let mut shares = Vec::new();
     for values in values.chunks(size) {
@@ -131,16 +129,7 @@ pub fn distribute<'a, T: SortKey>(
 }
 
 /// Sorts the distributed keys into `out`, bucket by bucket.
-///
-/// ```
-/// use dappled_sort::sort::{distribute, sort_buckets};
-/// let (mut first_room, mut second_room, mut out) = ([0; 2], [0; 2], [0_i64; 4]);
-/// let mut bucketed = distribute(&[1_i64, 9], &[3, 1], 2, &mut first_room);
-/// bucketed.extend(distribute(&[1_i64, 9], &[2, 0], 2, &mut second_room));
-/// sort_buckets(&bucketed, &mut out);
-/// assert_eq!(out, [0, 1, 2, 3]);
-/// ```
-pub fn sort_buckets<T: SortKey>(bucketed: &[BucketedKeys<'_>], mut out: &mut [T]) {
+fn sort_buckets<T: SortKey>(bucketed: &[BucketedKeys<'_>], mut out: &mut [T]) {
     let bucket_count =
         bucketed.first().map_or(0, |bucketed| bucketed.starts.len().saturating_sub(1));
     let mut targets = Vec::new();

@@ -12,7 +12,7 @@
 
 mod four_step;
 mod local;
-pub(crate) mod one_dimensional;
+mod one_dimensional;
 pub(crate) mod pencils;
 
 use std::ops::Range;

@@ -44,10 +44,7 @@ pub(super) fn transform_lines(array: &Array, step: &FftStep) -> Result<Array> {
 }
 
 /// The default distribution of an array: replicated, or in blocks.
-pub(crate) fn default_distribution(
-    session: &Session,
-    array: &Array,
-) -> dappled_protocol::Distribution {
+fn default_distribution(session: &Session, array: &Array) -> dappled_protocol::Distribution {
     match session.should_replicate(array.shape(), array.dtype().itemsize()) {
         true => session.replicated_distribution(array.shape()),
         false => session.block_distribution(array.shape()),
