@@ -24,7 +24,7 @@ __all__ = [
     "after_fork",
     "arg_reduce",
     "argsort",
-    "argsort_parts",
+    "argsort_distributed",
     "before_fork",
     "blocks",
     "called",
@@ -36,9 +36,7 @@ __all__ = [
     "count_chosen",
     "count_numbers",
     "cpu",
-    "deal",
     "disjoint",
-    "divided",
     "eliminate",
     "eliminates",
     "exchange",
@@ -54,7 +52,6 @@ __all__ = [
     "full",
     "function",
     "gather",
-    "gather_dealt",
     "has_begun",
     "init",
     "leave",
@@ -85,6 +82,7 @@ __all__ = [
     "set_kind",
     "set_local",
     "share",
+    "sort_distributed",
     "sort_values",
     "spread_numbers",
     "start_explaining",
@@ -94,6 +92,7 @@ __all__ = [
     "take_product",
     "take_rows",
     "ufunc",
+    "unique_distributed",
     "unwrap",
     "unwritten",
     "validate",
@@ -598,22 +597,12 @@ def chosen(array: ndarray, mask: ndarray) -> ndarray | None: ...
 def places(mask: NDArray[np.bool], out: NDArray[np.int64]) -> None: ...
 def merge_sorted(a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None: ...
 def sort_values(values: NDArray[Any], room: NDArray[np.uint64], out: NDArray[Any]) -> None: ...
-def deal(
-    samples: NDArray[Any], length: int, values: NDArray[Any], keys: NDArray[np.uint64]
-) -> list[list[int]]: ...
-def gather_dealt(
-    parts: list[tuple[NDArray[np.uint64], NDArray[np.int64]]], out: NDArray[Any]
-) -> None: ...
 def argsort(values: NDArray[Any], room: NDArray[np.uint64], order: NDArray[np.int64]) -> None: ...
-def argsort_parts(
-    came: Sequence[tuple[NDArray[Any], NDArray[np.uint32], int]],
-    length: int,
-    room: NDArray[np.uint64],
-    order: NDArray[np.int64],
-) -> None: ...
-def divided(
-    given: tuple[NDArray[Any], int, NDArray[Any], Sequence[int]],
-) -> tuple[NDArray[Any], NDArray[np.uint32], list[int]]: ...
+def sort_distributed(array: ndarray, axis: int) -> ndarray: ...
+def argsort_distributed(array: ndarray, axis: int) -> ndarray: ...
+def unique_distributed(
+    array: ndarray, index: bool, inverse: bool, counts: bool, equal_nan: bool
+) -> tuple[ndarray, ndarray | None, ndarray | None, ndarray | None]: ...
 def eliminates() -> bool: ...
 def factor_panel(panel: NDArray[Any]) -> list[int]: ...
 def factor_positive(panel: NDArray[Any]) -> bool: ...

@@ -1,5 +1,7 @@
 //! Sort keys: order-preserving, invertible 64-bit encodings of values.
 
+use half::f16;
+
 use crate::numpy_order::NumpyOrder;
 
 /// A value with an invertible 64-bit key in sort order: NaN last, -0.0 before 0.0.
@@ -24,51 +26,72 @@ pub(crate) fn key_to_f64<T: SortKey>(value: T) -> f64 {
 }
 
 const SIGN_BIT: u64 = 1 << 63;
-/// Number of NaNs with the sign bit set. Without this offset they would be the smallest keys; with
-/// it they wrap around behind all others.
-const NEGATIVE_NANS: u64 = (1 << 52) - 1;
 
-impl SortKey for f64 {
-    #[inline(always)]
-    fn to_sort_key(self) -> u64 {
-        let bits = self.to_bits();
-        (bits ^ ((bits as i64 >> 63) as u64 | SIGN_BIT)).wrapping_sub(NEGATIVE_NANS)
-    }
+/// Implements the keys of floats: ascending bits in the upper bits of a word.
+///
+/// NaNs with the sign bit set would have the smallest keys. Subtracting their number makes them
+/// wrap around behind all others.
+macro_rules! float_sort_keys {
+    ($($float:ty: $bits:ty, $signed:ty, $mantissa_bits:literal;)*) => {$(
+        impl SortKey for $float {
+            #[inline(always)]
+            fn to_sort_key(self) -> u64 {
+                let bits = self.to_bits();
+                let sign = (1 as $bits).rotate_right(1);
+                let flip = (bits as $signed >> (<$bits>::BITS - 1)) as $bits | sign;
+                let key = (bits ^ flip).wrapping_sub((1 << $mantissa_bits) - 1);
+                (key as u64) << (u64::BITS - <$bits>::BITS)
+            }
 
-    #[inline(always)]
-    fn from_sort_key(exact: u64) -> Self {
-        let flipped = exact.wrapping_add(NEGATIVE_NANS);
-        Self::from_bits(flipped ^ ((!flipped as i64 >> 63) as u64 | SIGN_BIT))
-    }
+            #[inline(always)]
+            fn from_sort_key(exact: u64) -> Self {
+                let key = (exact >> (u64::BITS - <$bits>::BITS)) as $bits;
+                let flipped = key.wrapping_add((1 << $mantissa_bits) - 1);
+                let sign = (1 as $bits).rotate_right(1);
+                let flip = (!flipped as $signed >> (<$bits>::BITS - 1)) as $bits | sign;
+                Self::from_bits(flipped ^ flip)
+            }
 
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        self
-    }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+        }
+    )*};
 }
 
-impl SortKey for i64 {
-    #[inline(always)]
-    fn to_sort_key(self) -> u64 {
-        self as u64 ^ SIGN_BIT
-    }
-
-    #[inline(always)]
-    fn from_sort_key(exact: u64) -> Self {
-        (exact ^ SIGN_BIT) as i64
-    }
+float_sort_keys! {
+    f64: u64, i64, 52;
+    f32: u32, i32, 23;
+    f16: u16, i16, 10;
 }
 
-impl SortKey for u64 {
-    #[inline(always)]
-    fn to_sort_key(self) -> u64 {
-        self
-    }
+/// Implements the keys of integers: the key of the order, in the upper bits of a word.
+macro_rules! integer_sort_keys {
+    ($($integer:ty: $flip:expr;)*) => {$(
+        impl SortKey for $integer {
+            #[inline(always)]
+            fn to_sort_key(self) -> u64 {
+                self.key() << (u64::BITS - <$integer>::BITS)
+            }
 
-    #[inline(always)]
-    fn from_sort_key(exact: u64) -> Self {
-        exact
-    }
+            #[inline(always)]
+            fn from_sort_key(exact: u64) -> Self {
+                (exact >> (u64::BITS - <$integer>::BITS)) as $integer ^ $flip
+            }
+        }
+    )*};
+}
+
+integer_sort_keys! {
+    i8: i8::MIN;
+    i16: i16::MIN;
+    i32: i32::MIN;
+    i64: i64::MIN;
+    u8: 0;
+    u16: 0;
+    u32: 0;
+    u64: 0;
 }
 
 #[cfg(test)]
@@ -91,5 +114,25 @@ mod tests {
             assert_eq!(u64::from_sort_key(bits.to_sort_key()), bits);
             assert_eq!(i64::from_sort_key((bits as i64).to_sort_key()), bits as i64);
         }
+    }
+
+    #[test]
+    fn keys_of_narrow_types_are_in_order() {
+        let all: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
+        for &value in &all {
+            assert_eq!(f16::from_sort_key(value.to_sort_key()).to_bits(), value.to_bits());
+        }
+        let mut sorted = all.clone();
+        sorted.sort_unstable_by_key(|value| value.to_sort_key());
+        assert!(sorted.is_sorted_by_key(|value| value.key()));
+        for bits in [0, 1, 1 << 31, 0x7fc0_0000, 0xffc0_0001, 0x3f80_0000, u32::MAX] {
+            let value = f32::from_bits(bits);
+            assert_eq!(f32::from_sort_key(value.to_sort_key()).to_bits(), bits);
+            assert_eq!(i32::from_sort_key((bits as i32).to_sort_key()), bits as i32);
+        }
+        for value in i8::MIN..=i8::MAX {
+            assert_eq!(i8::from_sort_key(value.to_sort_key()), value);
+        }
+        assert!((i16::MIN..=i16::MAX).is_sorted_by_key(|value| value.to_sort_key()));
     }
 }

@@ -197,6 +197,13 @@ pub(crate) const EARLY_EXIT_ELEMENTS: usize = 1 << 12;
 /// Elements that a thread transforms before they are copied into messages: they stay in the L2 cache.
 pub(crate) const FFT_ROW_ELEMENTS_PER_THREAD: usize = 1 << 16;
 
+/// Elements that ranks compare in a round of the search for splitters, for all splitters together.
+pub(crate) const SPLITTER_CANDIDATES: usize = 1 << 12;
+
+/// Limits of the elements that are compared for one splitter.
+pub(crate) const MIN_SPLITTER_CANDIDATES: usize = 16;
+pub(crate) const MAX_SPLITTER_CANDIDATES: usize = 1 << 10;
+
 /// An environment variable of the array crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {

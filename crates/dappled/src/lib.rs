@@ -166,6 +166,8 @@ pub use ops::redistribute::LentPiece;
 #[doc(hidden)]
 pub use ops::reduce::mean_var::{Moment, MomentRequest};
 #[doc(hidden)]
+pub use ops::sort::{ItemOrder, TIME_ORDER, Unique, UniqueOptions};
+#[doc(hidden)]
 pub use ops::take_put::{BoundsChecked, PutValues, RowIndices};
 #[doc(hidden)]
 pub use session::Session;

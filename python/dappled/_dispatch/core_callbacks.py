@@ -110,6 +110,19 @@ def _operator_of_numpy(name: str, args: tuple[Any, ...]) -> Any:
     return numpy_call.from_numpy(call_from_user_frame(_OPERATORS[name], *over))
 
 
+def argsort_items(items: Any, dtype: Any, length: int) -> Any:
+    """The indices that sort each line of `length` items of a dtype, which are bytes here."""
+    lines = items.view(dtype).reshape(-1, max(length, 1))
+    return numpy.argsort(lines, axis=1, kind="stable").reshape(-1)
+
+
+def search_items(ordered: Any, values: Any, dtype: Any) -> Any:
+    """For each value the number of sorted items below it, and of those not above it."""
+    where, asked = ordered.view(dtype), values.view(dtype)
+    sides = [numpy.searchsorted(where, asked, side) for side in ("left", "right")]
+    return numpy.stack(sides, axis=1).reshape(-1)
+
+
 def set_dtype(array: Any, dtype: Any) -> None:
     """`array.dtype = …`: the same memory with another dtype."""
     try:

@@ -1,6 +1,7 @@
 """unique: by sorting, or by counting integers with a small range.
 
-On distributed arrays NumPy's Python code runs over our sort.
+The core finds the unique elements of distributed arrays. Along an axis, and for structures, NumPy's
+Python code runs over our sort.
 """
 
 from __future__ import annotations
@@ -13,14 +14,10 @@ import numpy
 
 from dappled._dispatch.implements import implements
 from dappled._dispatch.rebind import rebound_and_wrapped
-from dappled._ndarray.core import core, is_communicable, ndarray, ufuncs
+from dappled._ndarray.core import core, is_communicable, is_native, ndarray, ufuncs
 from dappled._ndarray.threaded_indexing import is_large
 from dappled._ranks.map_blocks import is_distributed
-from dappled._routines._distributed import row_blocks
-from dappled._routines._distributed.threads import (
-    as_contiguous_row,
-    true_positions,
-)
+from dappled._routines._distributed.threads import as_contiguous_row, true_positions
 from dappled._routines.sorting import sort
 
 
@@ -42,48 +39,35 @@ def unique(
 ) -> Any:
     if not isinstance(ar, ndarray):
         return NotImplemented
-    several = return_index or return_inverse or return_counts or axis is not None
     if core.ranks() > 1 and is_distributed(ar) and is_communicable(ar.dtype):
-        return _unique_on_ranks(
-            ar, return_index, return_inverse, return_counts, axis, several, equal_nan
-        )
+        return _unique_on_ranks(ar, return_index, return_inverse, return_counts, axis, equal_nan)
+    several = return_index or return_inverse or return_counts or axis is not None
     if several or not is_large(ar) or not equal_nan or ar.dtype.kind not in "iuf":
         return NotImplemented
     return _unique_on_threads(ar)
 
 
 def _unique_on_ranks(
-    ar: Any, index: Any, inverse: Any, counts: Any, axis: Any, several: Any, equal_nan: Any
+    ar: Any, index: Any, inverse: Any, counts: Any, axis: Any, equal_nan: Any
 ) -> Any:
-    steps = _rebound_function(numpy.unique)
-    if several:
-        return steps(ar, index, inverse, counts, axis, equal_nan=equal_nan)
-    if ar.dtype.kind in "iu" and ar.dtype != numpy.uint64:
-        result = _unique_by_counting(ar.reshape(-1))
-        if result is not None:
-            return result
-    # Unique values of each rank first, to send less.
-    own = numpy.unique(row_blocks.local_rows(ar.reshape(-1)), equal_nan=equal_nan)
-    result = steps(row_blocks.concatenate_ranks(own), return_index=True, equal_nan=equal_nan)[0]
-    return _with_first_nan(result, ar.reshape(-1), equal_nan)
+    wanted = bool(index), bool(inverse), bool(counts)
+    if axis is not None or not _is_unique_by_core(ar.dtype, equal_nan):
+        return _rebound_function(numpy.unique)(ar, *wanted, axis, equal_nan=equal_nan)
+    row = ar.reshape(-1)
+    values, *columns = core.unique_distributed(row, *wanted, bool(equal_nan))
+    if not any(wanted):
+        return _with_first_nan(values, row, equal_nan)
+    if inverse:
+        columns[1] = columns[1].reshape(ar.shape)
+    return values, *(column for column in columns if column is not None)
 
 
-def _unique_by_counting(row: Any) -> Any:
-    """Unique integers by counting; None where their range is too large."""
-    values = row_blocks.read_local_rows(row).astype(numpy.int64, copy=False)
-    own = numpy.array(core.extent(values) or (), numpy.int64)
-    ends = numpy.concatenate(
-        [numpy.frombuffer(one, numpy.int64) for one in core.gather("extents", own.tobytes())]
-    )
-    # The counts may not exceed a rank's share of the elements.
-    if not len(ends) or int(ends.max()) - int(ends.min()) >= len(row) // core.ranks():
-        return None
-    low, length = int(ends.min()), int(ends.max() - ends.min()) + 1
-    there = core.count_numbers(values, low, length) != 0
-    starts = row_blocks.block_starts(length)
-    parts = row_blocks.all_to_all("numbers that are there", numpy.split(there, starts[1:-1]))
-    result = true_positions(functools.reduce(numpy.logical_or, parts)) + (low + starts[core.rank()])
-    return row_blocks.concatenate_ranks(result.astype(row.dtype, copy=False))
+def _is_unique_by_core(dtype: Any, equal_nan: Any) -> bool:
+    """Whether elements are equal exactly if neither sorts before the other, or both are NaN."""
+    if is_native(dtype) or dtype.kind in "iuSU":
+        return True
+    native_times = dtype.kind in "mM" and dtype.isnative
+    return native_times or (bool(equal_nan) and dtype.kind in "fmM")
 
 
 def _with_first_nan(result: Any, row: Any, equal_nan: Any) -> Any:

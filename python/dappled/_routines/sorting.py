@@ -1,14 +1,12 @@
 """sort, argsort, partition, lexsort.
 
-8-byte keys of distributed arrays use a bucketed sample sort (`sample_sort`); others are sorted per
-rank, exchanged by exact splitters (`splitters`) and merged. Along one axis of several, NumPy sorts
-whole lines. In one process large arrays are sorted in slices by NumPy on all threads and merged by
-the core; integers with a small value range use a counting sort.
+The core sorts distributed lines. Where there are at least as many lines as ranks, NumPy sorts the
+lines of each rank. In one process large arrays are sorted in slices by NumPy on all threads and
+merged by the core; integers with a small value range use a counting sort.
 """
 
 from __future__ import annotations
 
-import itertools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -17,20 +15,12 @@ import numpy
 
 from dappled._dispatch.callsite import call_from_user_frame
 from dappled._dispatch.implements import implements
-from dappled._ndarray.core import core, is_communicable, ndarray
+from dappled._ndarray.core import core, is_communicable, is_native, ndarray
 from dappled._ndarray.memory_order import memory_order, undo_transpose
 from dappled._ndarray.threaded_indexing import is_large
 from dappled._ranks.map_blocks import is_distributed
-from dappled._routines._distributed import row_blocks
 from dappled._routines._distributed.counting_sort import counting_sort
-from dappled._routines._distributed.sample_sort import sample_sort, uses_sample_sort
-from dappled._routines._distributed.splitters import (
-    approximate_splitters,
-    exchange_sorted,
-    splitter_positions,
-)
 from dappled._routines._distributed.threads import (
-    MIN_PARALLEL_ELEMENTS,
     as_contiguous_row,
     map_threads,
     scratch,
@@ -51,10 +41,6 @@ _ARGSORT_DTYPES = "ilqILQfd"
 
 # Dtypes that NumPy sorts by radix when the sort is stable.
 _RADIX_DTYPES = "?bhBH"
-
-
-# Offsets within a rank fit into four bytes.
-_MAX_LOCAL_OFFSETS = 1 << 32
 
 
 _STABLE = ("stable", "mergesort", "s", "S", "m", "M")
@@ -103,20 +89,27 @@ def _sort_copy(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
     row, at = _row_and_axis(a, axis)
     if at is None:
         return NotImplemented
+    if _is_sorted_by_core(row, at):
+        return core.sort_distributed(row, at)
     # NumPy 2.4's unstable sort of float16 is wrong on CPUs with AVX-512.
     is_half = row.dtype == numpy.float16
     kind = "stable" if stable or kind in _STABLE or is_half else None
     if row.ndim > 1:
         return _in_memory_order(row, at, lambda part, at: numpy.sort(part, at, kind))
-    if core.ranks() > 1:
-        return _sort_distributed(row, kind)
     return _merge_sorted(row, kind)
+
+
+def _is_sorted_by_core(array: Any, axis: int) -> bool:
+    """Whether ranks sort lines together: one line, or fewer than ranks of a native dtype."""
+    lines = array.size // max(array.shape[axis], 1)
+    few = array.ndim == 1 or (0 < lines < core.ranks() and is_native(array.dtype))
+    return few and core.ranks() > 1
 
 
 def _in_memory_order(array: Any, axis: int, order: Callable[[Any, int], Any]) -> Any:
     """A copy with each line sorted, in the array's memory order."""
     axes = memory_order(array, array.ndim, "K")
-    result = sort_lines(array.transpose(axes), axes.index(axis), order, array.dtype)
+    result = _sort_lines(array.transpose(axes), axes.index(axis), order, array.dtype)
     return result if result is NotImplemented else undo_transpose(result, axes)
 
 
@@ -163,14 +156,21 @@ def _sort(
     return None
 
 
+def _uses_bucket_sort(dtype: Any, kind: Any) -> bool:
+    """Whether the core's bucket sort pays for a dtype."""
+    # Equal floats may be exchanged. With AVX-512 NumPy's sort is as fast.
+    alike = dtype.char in "lqLQ" or (dtype.char == "d" and kind is None)
+    return alike and dtype.isnative and core.cpu()[0] != "AVX-512"
+
+
 def _merge_sorted(row: Any, kind: Any) -> Any:
     """Sorts slices on all threads and merges them pairwise."""
-    dealt = uses_sample_sort(row.dtype, kind)
-    if dealt or row.dtype.kind in "iub":
+    in_buckets = _uses_bucket_sort(row.dtype, kind)
+    if in_buckets or row.dtype.kind in "iub":
         result, values = uninitialised(row.shape, row.dtype)
         if counting_sort(given := as_contiguous_row(row), values):
             return result
-        if dealt:
+        if in_buckets:
             core.sort_values(given, scratch(row.shape, numpy.uint64), values)
             return result
     if row.dtype.char not in _MERGE_DTYPES or not row.dtype.isnative:
@@ -203,7 +203,7 @@ def _merge_pairs(values: Any, bounds: list[slice], out: Any) -> list[slice]:
     return result
 
 
-def sort_lines(a: Any, axis: int, compute: Callable[[Any, int], Any], dtype: Any) -> Any:
+def _sort_lines(a: Any, axis: int, compute: Callable[[Any, int], Any], dtype: Any) -> Any:
     """NumPy's result for each line along an axis, on local pieces or threads."""
     if core.ranks() > 1:
         return map_along_axes(a, [axis], lambda part: compute(part, axis), True)
@@ -220,90 +220,24 @@ def sort_lines(a: Any, axis: int, compute: Callable[[Any, int], Any], dtype: Any
     return core.wrap(result, True)
 
 
-def _sort_distributed(row: Any, kind: Any) -> Any:
-    if len(row) >= MIN_PARALLEL_ELEMENTS and uses_sample_sort(row.dtype, kind):
-        result = sample_sort(row)
-        if result is not None:
-            return result
-    values = _sort_local(row_blocks.local_rows(row), kind)
-    parts = exchange_sorted(values, splitter_positions(values))
-    if values.dtype.char in _MERGE_DTYPES and values.dtype.isnative:
-        while len(parts) > 1:
-            pairs = itertools.zip_longest(parts[::2], parts[1::2])
-            parts = [one if other is None else _merge(one, other) for one, other in pairs]
-        return row_blocks.from_local_rows(parts[0], len(row), fresh=True)
-    received = row_blocks.concatenate(parts)
-    received.sort(kind="stable")  # timsort, which merges sorted runs
-    return row_blocks.from_local_rows(received, len(row))
-
-
-def _sort_local(values: Any, kind: Any) -> Any:
-    if values.dtype.kind in "iub" and counting_sort(
-        values, result := scratch(values.shape, values.dtype)
-    ):
-        return result
-    values.sort(kind=kind)
-    return values
-
-
-def _merge(one: Any, other: Any) -> Any:
-    """Two sorted arrays merged into new memory."""
-    result = scratch((len(one) + len(other),), one.dtype)
-    core.merge_sorted(one, other, result)
-    return result
-
-
 def _argsort_copy(a: Any, axis: Any, kind: Any, stable: Any) -> Any:
     row, at = _row_and_axis(a, axis)
     if at is None:
         return NotImplemented
+    if _is_sorted_by_core(row, at):
+        return core.argsort_distributed(row, at)
     if row.ndim > 1:
         kind = "stable" if stable or kind in _STABLE else None
-        return sort_lines(row, at, lambda part, at: numpy.argsort(part, at, kind), numpy.intp)
-    if core.ranks() > 1:
-        return _argsort_distributed(row)
+        return _sort_lines(row, at, lambda part, at: numpy.argsort(part, at, kind), numpy.intp)
     if row.dtype.char in _RADIX_DTYPES and row.dtype.isnative:
         return core.wrap(numpy.argsort(as_contiguous_row(row), kind="stable"), True)
     values = row.astype(numpy.float32) if row.dtype.char == "e" else row
     if values.dtype.char not in _ARGSORT_DTYPES or not values.dtype.isnative:
         return NotImplemented
     result, order = uninitialised((len(row),), numpy.int64)
-    core.argsort(as_contiguous_row(values), _argsort_workspace(len(row)), order)
+    room = scratch((4 * len(row),), numpy.uint64)
+    core.argsort(as_contiguous_row(values), room, order)
     return result
-
-
-def _argsort_workspace(length: int) -> Any:
-    """The workspace of the core's argsort."""
-    return scratch((4 * length,), numpy.uint64)
-
-
-def _argsort_distributed(row: Any) -> Any:
-    values, starts = row_blocks.read_local_rows(row), row_blocks.block_starts(len(row))
-    first = int(starts[core.rank()])
-    known = row.dtype.char in _ARGSORT_DTYPES and row.dtype.isnative
-    if not known or not len(row) or max(numpy.diff(starts)) > _MAX_LOCAL_OFFSETS:
-        return _argsort_by_merge(values, first, len(row))
-    given = (numpy.ascontiguousarray(values), first, *approximate_splitters(values, first))
-    *columns, counts = core.divided(given)
-    ends = numpy.cumsum(counts)[:-1]
-    received, offsets = (
-        row_blocks.all_to_all("values to sort", numpy.split(one, ends)) for one in columns
-    )
-    parts = list(zip(received, offsets, starts[:-1].tolist(), strict=True))
-    length = sum(map(len, received))
-    order = scratch((length,), numpy.int64)
-    core.argsort_parts(parts, len(row), _argsort_workspace(length), order)
-    return row_blocks.concatenate_ranks(order, fresh=True)
-
-
-def _argsort_by_merge(piece: Any, first: int, length: int) -> Any:
-    """Argsort of values that only NumPy compares: each rank sorts its own first."""
-    order = numpy.argsort(piece, kind="stable")
-    values = piece[order]
-    positions = splitter_positions(values)
-    received = row_blocks.concatenate(exchange_sorted(values, positions))
-    indices = row_blocks.concatenate(exchange_sorted(order + first, positions))
-    return row_blocks.from_local_rows(indices[numpy.argsort(received, kind="stable")], length)
 
 
 def _argsort(
@@ -350,7 +284,7 @@ def _partition_copy(function: Any, a: Any, kth: Any, axis: Any, kind: Any, order
     which, at = numpy.asarray(kth), range(a.ndim)[operator.index(axis)]
     if by_values:
         return _in_memory_order(a, at, lambda part, at: function(part, which, at))
-    return sort_lines(a, at, lambda part, at: function(part, which, at), numpy.intp)
+    return _sort_lines(a, at, lambda part, at: function(part, which, at), numpy.intp)
 
 
 def _partition(

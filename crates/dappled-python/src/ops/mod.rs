@@ -9,10 +9,10 @@
 
 #[allow(unsafe_code)]
 pub mod blas;
-pub mod bucket_sort;
 #[allow(unsafe_code)]
 pub mod cholesky;
 pub mod distributed_fft;
+pub mod distributed_sort;
 pub mod dtype_dispatch;
 pub mod fft;
 pub mod files;
@@ -22,7 +22,6 @@ pub mod lapack;
 #[allow(unsafe_code)]
 pub mod lu;
 pub mod matmul;
-pub mod partition;
 pub mod random;
 pub mod sort;
 pub mod take_put;
@@ -31,12 +30,12 @@ use pyo3::prelude::*;
 
 /// Adds the classes and functions of this folder to the extension module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(bucket_sort::sort_values, module)?)?;
-    module.add_function(wrap_pyfunction!(bucket_sort::bucket_values, module)?)?;
-    module.add_function(wrap_pyfunction!(bucket_sort::merge_buckets, module)?)?;
     module.add_function(wrap_pyfunction!(cholesky::cholesky_panel, module)?)?;
     module.add_function(wrap_pyfunction!(cholesky::subtract_product, module)?)?;
     module.add_function(wrap_pyfunction!(distributed_fft::fft_distributed, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed_sort::sort_distributed, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed_sort::argsort_distributed, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed_sort::unique_distributed, module)?)?;
     module.add_function(wrap_pyfunction!(fft::fft, module)?)?;
     module.add_function(wrap_pyfunction!(files::write_raw, module)?)?;
     module.add_function(wrap_pyfunction!(files::read_raw, module)?)?;
@@ -45,9 +44,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lu::has_lapack, module)?)?;
     module.add_function(wrap_pyfunction!(lu::lu_panel, module)?)?;
     module.add_function(wrap_pyfunction!(lu::apply_panel, module)?)?;
-    module.add_function(wrap_pyfunction!(partition::argsort_received, module)?)?;
-    module.add_function(wrap_pyfunction!(partition::partition_values, module)?)?;
     module.add_function(wrap_pyfunction!(random::random, module)?)?;
+    module.add_function(wrap_pyfunction!(sort::sort_values, module)?)?;
     module.add_function(wrap_pyfunction!(sort::merge_sorted, module)?)?;
     module.add_function(wrap_pyfunction!(sort::argsort, module)?)?;
     module.add_function(wrap_pyfunction!(sort::select_range, module)?)?;

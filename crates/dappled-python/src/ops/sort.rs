@@ -1,12 +1,46 @@
-//! Merge, argsort, selection, counting and histograms of contiguous arrays, on all threads.
+//! Sort, merge, argsort, selection, counting and histograms of contiguous arrays, on all threads.
 
 use dappled_sort::numpy_order::NumpyOrder;
-use dappled_sort::{histogram, merge, select};
+use dappled_sort::sort_key::SortKey;
+use dappled_sort::{histogram, merge, select, sort};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
 use super::dtype_dispatch::{dispatch_dtype, unsupported_dtype};
 use crate::runtime::lock::run_on_pool;
+
+type KeyArray<'py> = PyReadwriteArray1<'py, u64>;
+
+/// Sorts values into `out`. `room` has one word per value.
+#[pyfunction]
+pub fn sort_values<'py>(
+    values: &Bound<'py, PyAny>,
+    mut room: KeyArray<'py>,
+    out: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    for instantiation in [sort_values_of::<f64>, sort_values_of::<i64>, sort_values_of::<u64>] {
+        if instantiation(values, &mut room, out)?.is_some() {
+            return Ok(());
+        }
+    }
+    Err(unsupported_dtype())
+}
+
+fn sort_values_of<'py, T: Element + SortKey>(
+    values: &Bound<'py, PyAny>,
+    room: &mut KeyArray<'py>,
+    out: &Bound<'py, PyAny>,
+) -> PyResult<Option<()>> {
+    let py = values.py();
+    let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
+    let mut out = out.extract::<PyReadwriteArray1<'py, T>>()?;
+    let (values, room, out) = (values.as_slice()?, room.as_slice_mut()?, out.as_slice_mut()?);
+    run_on_pool(py, out.len(), || {
+        sort::sort(values, room, out);
+        Ok(())
+    })
+    .map(Some)
+}
 
 /// Merges two sorted arrays into `out`; stable, with ties from the first array first.
 #[pyfunction]
@@ -50,7 +84,7 @@ fn merge_sorted_of<'py, T: Element + NumpyOrder>(
 }
 
 /// Scratch words, and the output of an argsort.
-pub(crate) type ArgsortBuffers<'py> = (PyReadwriteArray1<'py, u64>, PyReadwriteArray1<'py, i64>);
+type ArgsortBuffers<'py> = (PyReadwriteArray1<'py, u64>, PyReadwriteArray1<'py, i64>);
 
 /// Writes the stable argsort into `order`. `room` has four words per element.
 #[pyfunction]

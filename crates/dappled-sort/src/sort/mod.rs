@@ -7,11 +7,12 @@ use dappled_base::{interrupt, memory};
 use rayon::prelude::*;
 
 use self::linear_buckets::LinearBuckets;
-use crate::config::{BUCKET_VALUES, MAX_BUCKETS, MAX_SORT_TASKS};
+use crate::config::{BUCKET_VALUES, MAX_BUCKETS, MAX_SORT_TASKS, PARALLEL_CHUNK_ELEMENTS};
+use crate::numpy_order::MergeOrder;
 use crate::sort_key::SortKey;
 
 /// Returns the number of buckets for `length` values.
-pub fn bucket_count(length: usize) -> usize {
+fn bucket_count(length: usize) -> usize {
     (length / BUCKET_VALUES).clamp(1, MAX_BUCKETS)
 }
 
@@ -23,16 +24,81 @@ pub fn bucket_count(length: usize) -> usize {
 /// assert_eq!(out[..3], [-1.0, 2.0, 2.0]);
 /// ```
 pub fn sort<T: SortKey>(values: &[T], keys_room: &mut [u64], out: &mut [T]) {
-    sort_buckets(&distribute(values, values, bucket_count(values.len()), keys_room), out);
+    sort_buckets(&distribute(values, bucket_count(values.len()), keys_room), out);
+}
+
+/// Sorts values stably into `out`: zeros of either sign and NaNs keep their order.
+///
+/// ```
+/// let mut out = [1.0; 3];
+/// dappled_sort::sort::sort_stable(&[1.0, 0.0, -0.0], &mut out);
+/// assert_eq!(out.map(f64::to_bits), [0.0, -0.0, 1.0].map(f64::to_bits));
+/// ```
+pub fn sort_stable<T: SortKey + Default>(values: &[T], out: &mut [T]) {
+    let mut keys = memory::zeros(values.len());
+    if bucket_count(values.len()) > 1 {
+        sort(values, &mut keys, out);
+    } else {
+        keys.iter_mut().zip(values).for_each(|(key, value)| *key = value.to_sort_key());
+        keys.sort_unstable();
+        out.iter_mut().zip(&keys).for_each(|(out, &key)| *out = T::from_sort_key(key));
+    }
+    restore_order_of_ties(values, out);
+}
+
+/// Sorts values stably into `out` by comparison.
+///
+/// ```
+/// use num_complex::Complex64 as Complex;
+/// let mut out = [Complex::ZERO; 2];
+/// dappled_sort::sort::sort_by_comparison(&[Complex::I, -Complex::ONE], &mut out);
+/// assert_eq!(out, [-Complex::ONE, Complex::I]);
+/// ```
+pub fn sort_by_comparison<T: MergeOrder>(values: &[T], out: &mut [T]) {
+    // The sort allocates as much as it sorts, infallibly.
+    memory::expect_available(size_of_val(values));
+    out.copy_from_slice(values);
+    out.par_sort_by(|one, other| one.compare(*other));
+}
+
+/// Calls `act` with each line of `length` values and of outputs, on all threads.
+pub fn for_each_line<T: Sync, U: Send>(
+    values: &[T],
+    length: usize,
+    out: &mut [U],
+    act: impl Fn(&[T], &mut [U]) + Sync,
+) {
+    let length = length.max(1);
+    let lines = out.par_chunks_mut(length).zip(values.par_chunks(length));
+    lines.with_min_len((PARALLEL_CHUNK_ELEMENTS / length).max(1)).for_each(|(out, values)| {
+        interrupt::check();
+        act(values, out);
+    });
+}
+
+/// Writes values that are equal but differ in their bits in their original order.
+fn restore_order_of_ties<T: SortKey + Default>(values: &[T], out: &mut [T]) {
+    let zero = T::default().key();
+    let last = out.last().filter(|last| last.is_nan()).map(|nan| nan.key());
+    for tied in [Some(zero), last].into_iter().flatten() {
+        let start = out.partition_point(|value| value.key() < tied);
+        let end = out.partition_point(|value| value.key() <= tied);
+        let ties = &mut out[start..end];
+        let same = |value: &T| value.to_sort_key() == ties[0].to_sort_key();
+        if ties.is_empty() || ties.iter().all(same) {
+            continue;
+        }
+        let originals = values.iter().filter(|value| value.key() == tied);
+        ties.iter_mut().zip(originals).for_each(|(tie, &original)| *tie = original);
+    }
 }
 
 /// Keys grouped by bucket.
-#[derive(Clone, Debug)]
-pub struct BucketedKeys<'a> {
+struct BucketedKeys<'a> {
     /// The keys of all buckets, in bucket order.
-    pub keys: &'a [u64],
+    keys: &'a [u64],
     /// Start of each bucket, and the end of the last.
-    pub starts: Vec<usize>,
+    starts: Vec<usize>,
 }
 
 impl BucketedKeys<'_> {
@@ -41,15 +107,14 @@ impl BucketedKeys<'_> {
     }
 }
 
-/// Distributes values to buckets, which depend only on the samples. Each thread handles one chunk
-/// of the values and returns its own buckets.
-pub fn distribute<'a, T: SortKey>(
-    samples: &[T],
+/// Distributes values to buckets. Each thread handles one chunk of the values and returns its own
+/// buckets.
+fn distribute<'a, T: SortKey>(
     values: &[T],
     bucket_count: usize,
     mut keys: &'a mut [u64],
 ) -> Vec<BucketedKeys<'a>> {
-    let scale = LinearBuckets::fit(samples, bucket_count);
+    let scale = LinearBuckets::fit(values, bucket_count);
     let size = values.len().div_ceil(rayon::current_num_threads()).max(1);
     let mut shares = Vec::new();
     for values in values.chunks(size) {
@@ -64,16 +129,7 @@ pub fn distribute<'a, T: SortKey>(
 }
 
 /// Sorts the distributed keys into `out`, bucket by bucket.
-///
-/// ```
-/// use dappled_sort::sort::{distribute, sort_buckets};
-/// let (mut first_room, mut second_room, mut out) = ([0; 2], [0; 2], [0_i64; 4]);
-/// let mut bucketed = distribute(&[1_i64, 9], &[3, 1], 2, &mut first_room);
-/// bucketed.extend(distribute(&[1_i64, 9], &[2, 0], 2, &mut second_room));
-/// sort_buckets(&bucketed, &mut out);
-/// assert_eq!(out, [0, 1, 2, 3]);
-/// ```
-pub fn sort_buckets<T: SortKey>(bucketed: &[BucketedKeys<'_>], mut out: &mut [T]) {
+fn sort_buckets<T: SortKey>(bucketed: &[BucketedKeys<'_>], mut out: &mut [T]) {
     let bucket_count =
         bucketed.first().map_or(0, |bucketed| bucketed.starts.len().saturating_sub(1));
     let mut targets = Vec::new();

@@ -4,8 +4,8 @@ use dappled_sort::numpy_order::NumpyOrder;
 use dappled_sort::sort_key::SortKey;
 use dappled_sort::take::OutOfBoundsPosition;
 use dappled_sort::{
-    argsort, bincount, histogram, merge, nonzero, put, put_received, range_partition, route,
-    select, sort, take, take_requests,
+    argsort, bincount, histogram, merge, nonzero, put, put_received, route, select, sort, take,
+    take_requests,
 };
 use proptest::prelude::*;
 
@@ -34,7 +34,6 @@ fn random_floats(seed: u64, length: usize) -> Vec<f64> {
     random_words(seed, length).into_iter().map(special).collect()
 }
 
-/// Checks `argsort`, also on partitioned values with large indices.
 fn check_argsort<T: NumpyOrder>(values: &[T]) {
     let (length, mut room) = (values.len(), vec![0; argsort::SCRATCH_WORDS * values.len()]);
     let mut expected: Vec<i64> = (0..length as i64).collect();
@@ -42,73 +41,20 @@ fn check_argsort<T: NumpyOrder>(values: &[T]) {
     let mut order = vec![0; length];
     argsort::argsort(values, &mut room, &mut order);
     assert_eq!(order, expected);
-    for first in [0, 1 << 40] {
-        let (one, other) = values.split_at(length / 3);
-        let starts = [first, first + one.len() as u64];
-        check_partitioned_argsort([one, other], starts, &expected);
-    }
 }
 
-/// Partitions two slices by splitters and sorts one range after the other.
-fn check_partitioned_argsort<T: NumpyOrder>(halves: [&[T]; 2], starts: [u64; 2], expected: &[i64]) {
-    let all = starts[0] as usize + expected.len();
-    let element = |part: usize| {
-        let number = *expected.get(expected.len() * part / 3)?;
-        Some((halves.concat()[number as usize], starts[0] as i64 + number))
-    };
-    for bounds in [vec![1], vec![1, 2]] {
-        let ranges = bounds.len() + 1;
-        let Some(bounds) = bounds.into_iter().map(element).collect::<Option<Vec<_>>>() else {
-            return;
-        };
-        let bounds = range_partition::Splitters::new(bounds);
-        let partitioned = [0, 1].map(|half| partition(&bounds, halves[half], starts[half]));
-        let mut found = Vec::new();
-        for range in 0..ranges {
-            let part = |half: usize| {
-                let (values, offsets) = &partitioned[half][range];
-                argsort::ArgsortPart {
-                    values: &values[..],
-                    first: starts[half],
-                    offsets: Some(offsets),
-                }
-            };
-            let count = partitioned.iter().map(|ranges| ranges[range].0.len()).sum();
-            let (mut order, mut room) = (vec![0; count], vec![0; argsort::SCRATCH_WORDS * count]);
-            argsort::argsort_parts(&[part(0), part(1)], all, &mut room, &mut order);
-            found.extend(order);
-        }
-        assert!(found.iter().map(|number| number - starts[0] as i64).eq(expected.iter().copied()));
-    }
-}
-
-/// Returns the values of each range, with their offsets.
-fn partition<T: NumpyOrder>(
-    bounds: &range_partition::Splitters,
-    values: &[T],
-    first: u64,
-) -> Vec<(Vec<T>, Vec<u32>)> {
-    let counts = bounds.counts(values, first as i64);
-    let (mut found, mut offsets) = (values.to_vec(), vec![0; values.len()]);
-    bounds.partition(values, first as i64, &counts, &mut found, &mut offsets);
-    let range = |&count: &usize| (found.drain(..count).collect(), offsets.drain(..count).collect());
-    counts.iter().map(range).collect()
-}
-
-/// Checks sorting in one and in two steps, to the last bit.
-fn check_sort<T: SortKey>(values: &[T], cut: usize) {
+/// Checks sorting to the last bit, and stable sorting.
+fn check_sort<T: SortKey + Default>(values: &[T]) {
     let mut expected: Vec<u64> = values.iter().map(|value| value.to_sort_key()).collect();
     expected.sort_unstable();
     let (mut room, mut out) = (vec![0; values.len()], values.to_vec());
     sort::sort(values, &mut room, &mut out);
-    assert!(out.iter().map(|value| value.to_sort_key()).eq(expected.iter().copied()));
-    let cut = cut.min(values.len());
-    let (here, there) = room.split_at_mut(cut);
-    let ranges = sort::bucket_count(values.len());
-    let mut dealt = sort::distribute(&values[cut..], &values[..cut], ranges, here);
-    dealt.extend(sort::distribute(&values[cut..], &values[cut..], ranges, there));
-    sort::sort_buckets(&dealt, &mut out);
     assert!(out.iter().map(|value| value.to_sort_key()).eq(expected));
+    let mut expected = values.to_vec();
+    expected.sort_by_key(|value| value.key());
+    sort::sort_stable(values, &mut out);
+    let keys = |values: &[T]| values.iter().map(|value| value.to_sort_key()).collect::<Vec<_>>();
+    assert_eq!(keys(&out), keys(&expected));
 }
 
 proptest! {
@@ -116,17 +62,20 @@ proptest! {
 
     /// Short and long, all magnitudes, all bit patterns, and nearly all equal.
     #[test]
-    fn sort_is_exact(seed: u64, length in 0..MAX_LENGTH, cut in 0..MAX_LENGTH, bits in 0..65_u32) {
+    fn sort_is_exact(seed: u64, length in 0..MAX_LENGTH, bits in 0..65_u32) {
         let random = random_words(seed, length);
-        check_sort(&random, cut);
-        check_sort(&random.iter().map(|&number| f64::from_bits(number)).collect::<Vec<_>>(), cut);
-        check_sort(&random_floats(seed, length), cut);
+        check_sort(&random);
+        check_sort(&random.iter().map(|&number| f64::from_bits(number)).collect::<Vec<_>>());
+        check_sort(&random_floats(seed, length));
         let narrow: Vec<u64> = random.iter().map(|n| n.checked_shr(bits).unwrap_or(0)).collect();
-        check_sort(&narrow, cut);
-        check_sort(&narrow.iter().map(|&number| number as i64).collect::<Vec<_>>(), cut);
-        check_sort(&narrow.iter().map(|&n| (n as f64 / 1e9).exp()).collect::<Vec<_>>(), cut);
-        check_sort(&random.iter().map(|n| n / (u64::MAX / 1000) / 999).collect::<Vec<_>>(), cut);
-        check_sort(&random.iter().map(|n| 1.0 / (n % 1000) as f64).collect::<Vec<_>>(), cut);
+        check_sort(&narrow);
+        check_sort(&narrow.iter().map(|&number| number as i64).collect::<Vec<_>>());
+        check_sort(&narrow.iter().map(|&n| (n as f64 / 1e9).exp()).collect::<Vec<_>>());
+        check_sort(&random.iter().map(|n| n / (u64::MAX / 1000) / 999).collect::<Vec<_>>());
+        check_sort(&random.iter().map(|n| 1.0 / (n % 1000) as f64).collect::<Vec<_>>());
+        check_sort(&random.iter().map(|&number| f32::from_bits(number as u32)).collect::<Vec<_>>());
+        check_sort(&random.iter().map(|&number| number as i32).collect::<Vec<_>>());
+        check_sort(&random.iter().map(|&number| number as i8).collect::<Vec<_>>());
     }
 
     #[test]

@@ -20,6 +20,7 @@
 //! random          random arrays
 //! matmul          matrix product of replicated arrays
 //! fft             Fourier transforms
+//! sort            sort, argsort, unique
 //! explain         the text form of a pending evaluation
 //! simulate        cost of an evaluation on any number of ranks
 //! ```
@@ -38,4 +39,5 @@ pub(crate) mod reduce;
 pub(crate) mod reshape;
 pub(crate) mod scan;
 pub(crate) mod simulate;
+pub(crate) mod sort;
 pub(crate) mod take_put;

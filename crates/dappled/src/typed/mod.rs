@@ -16,6 +16,7 @@
 //! reduce     sums, means, extrema, cumulative sums
 //! shape      reshape, transpose, concatenate, redistribute
 //! select     elements by mask and by index
+//! sort       sort, argsort, unique
 //! random     random arrays
 //! linalg     matrix product
 //! fft        Fourier transforms
@@ -38,6 +39,7 @@ pub mod reduce;
 pub mod select;
 pub mod shape;
 pub mod slice;
+pub mod sort;
 
 use std::fmt;
 use std::marker::PhantomData;

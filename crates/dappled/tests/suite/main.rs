@@ -24,6 +24,7 @@ mod redistribution_plans;
 mod reduction_distribution;
 mod reductions;
 mod scans;
+mod sort;
 mod stencils;
 mod sync;
 mod typed;

@@ -5,8 +5,7 @@ functions say so; each rank receives the default block of the result.
 
 ```text
 row_blocks            block rows, all-to-all, routing of rows to their owners
-splitters             exact splitters by iterated sampling
-sample_sort           bucketed sample sort of 8-byte keys
+splitters             allgather of NumPy arrays
 counting_sort         counting sort of integers with a small value range
 chunks                a distributed row, replicated chunk by chunk
 matmul                matrix products; polynomial_division: polydiv and poly

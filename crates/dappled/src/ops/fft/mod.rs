@@ -13,7 +13,7 @@
 mod four_step;
 mod local;
 mod one_dimensional;
-mod pencils;
+pub(crate) mod pencils;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -211,12 +211,12 @@ fn share(session: &Session, local: NonFinite) -> Result<NonFinite> {
 }
 
 /// The bytes of a contiguous view.
-fn byte_range(view: &View) -> Range<usize> {
+pub(crate) fn byte_range(view: &View) -> Range<usize> {
     view.offset..view.offset + view.len() * view.dtype.itemsize()
 }
 
 /// The regular blocks of an axis: the range of each rank.
-fn block_ranges(session: &Session, length: usize) -> Vec<Range<usize>> {
+pub(crate) fn block_ranges(session: &Session, length: usize) -> Vec<Range<usize>> {
     let distribution = session.block_distribution(&[length]);
     let range = |rank| {
         let owned = distribution.owned_cells(rank);

@@ -110,7 +110,7 @@ fn transform_local_axes(array: &Array, steps: &[FftStep]) -> Result<Array> {
 }
 
 /// This rank's contiguous piece of an array.
-fn piece(array: &Array, distribution: &Distribution) -> Result<(Buffer, View)> {
+pub(crate) fn piece(array: &Array, distribution: &Distribution) -> Result<(Buffer, View)> {
     if !array.is_replicated() {
         return array.contiguous_local_part(distribution);
     }
@@ -122,7 +122,11 @@ fn piece(array: &Array, distribution: &Distribution) -> Result<(Buffer, View)> {
 }
 
 /// The distribution in which as many of the axes as possible are local; `None` if none can be.
-fn pencil_distribution(session: &Session, shape: &[usize], axes: &[usize]) -> Option<Distribution> {
+pub(crate) fn pencil_distribution(
+    session: &Session,
+    shape: &[usize],
+    axes: &[usize],
+) -> Option<Distribution> {
     let ranks = session.fabric().size();
     let lengths: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
     (0..axes.len()).find_map(|first| {
