@@ -197,11 +197,13 @@ pub(crate) const EARLY_EXIT_ELEMENTS: usize = 1 << 12;
 /// Elements that a thread transforms before they are copied into messages: they stay in the L2 cache.
 pub(crate) const FFT_ROW_ELEMENTS_PER_THREAD: usize = 1 << 16;
 
-/// Elements that ranks compare in a round of the search for splitters, for all splitters together.
+/// Candidates for all splitters of a sort that ranks count in one round, if the limits below allow.
 pub(crate) const SPLITTER_CANDIDATES: usize = 1 << 12;
 
-/// Limits of the elements that are compared for one splitter.
+/// Minimum number of candidates for one splitter: with fewer, many rounds are needed.
 pub(crate) const MIN_SPLITTER_CANDIDATES: usize = 16;
+
+/// Maximum number of candidates for one splitter: with these, a few rounds are enough.
 pub(crate) const MAX_SPLITTER_CANDIDATES: usize = 1 << 10;
 
 /// An environment variable of the array crate.

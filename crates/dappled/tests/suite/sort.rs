@@ -339,6 +339,41 @@ fn lines_along_every_axis() {
     }
 }
 
+/// Ranks send about their piece; equal values and sorted ones stay where they are.
+#[test]
+fn messages_are_as_large_as_pieces() {
+    const LENGTH: usize = 1 << 18;
+    let cases: [(&str, fn(u64) -> i64, usize); 3] = [
+        ("random", |at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) as i64, 1),
+        ("equal", |_| 7, 0),
+        ("sorted", |at| at as i64 / 3, 0),
+    ];
+    for ranks in [2, 3, 8] {
+        for (name, value, columns) in cases {
+            let values: Vec<i64> = (0..LENGTH as u64).map(value).collect();
+            let mut expected = values.clone();
+            expected.sort();
+            Threads::run(ranks, |fabric| {
+                let limits = Limits { replicate_below: 0, ..Limits::default() };
+                let session = Session::with_limits(Box::new(fabric), limits);
+                let array = Array::from_slice(&session, &[LENGTH], &values);
+                let array = array.redistribute(&session.block_distribution(&[LENGTH])).unwrap();
+                // Candidates for splitters and their counts.
+                let most = (LENGTH / ranks as usize * columns + LENGTH / 4) * 8;
+                let before = session.fabric().stats().bytes;
+                let sorted = array.sort(0).unwrap();
+                let bytes = (session.fabric().stats().bytes - before) as usize;
+                assert!(bytes <= most, "sort of {name} on {ranks}: {bytes} bytes, not {most}");
+                let before = session.fabric().stats().bytes;
+                array.argsort(0).unwrap();
+                let bytes = (session.fabric().stats().bytes - before) as usize;
+                assert!(bytes <= 2 * most, "argsort of {name} on {ranks}: {bytes} bytes");
+                assert!(sorted.to_vec::<i64>().unwrap() == expected, "{name} on {ranks}");
+            });
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -9,10 +9,10 @@ use dappled_kernels::DType;
 use dappled_kernels::element::{Element, bytes_of, f16, typed, typed_mut};
 use dappled_sort::argsort::{SCRATCH_WORDS, argsort, argsort_by_comparison};
 use dappled_sort::merge::{merge, merge_runs};
-use dappled_sort::numpy_order::{Indexed, MergeOrder};
+use dappled_sort::numpy_order::{Indexed, MergeOrder, NumpyOrder};
 use dappled_sort::sort::{for_each_line, sort_by_comparison, sort_stable};
 use dappled_sort::take::take;
-use num_complex::{Complex32, Complex64};
+use num_complex::{Complex, Complex32, Complex64};
 
 use crate::error::Result;
 
@@ -136,44 +136,31 @@ trait SortElement: Element + MergeOrder {
     fn has_nan(self) -> bool;
 }
 
-macro_rules! real_sorts {
-    ($($real:ty),*) => {$(
-        impl SortElement for $real {
+macro_rules! sorts {
+    ($($element:ty),*: $sort:path, $argsort:path, $has_nan:path) => {$(
+        impl SortElement for $element {
             fn sort(values: &[Self], out: &mut [Self]) {
-                sort_stable(values, out);
+                $sort(values, out);
             }
 
             fn argsort(values: &[Self], order: &mut [i64]) {
-                argsort(values, &mut memory::zeros(SCRATCH_WORDS * values.len()), order);
+                $argsort(values, order);
             }
 
             fn has_nan(self) -> bool {
-                self.is_last()
+                $has_nan(self)
             }
         }
     )*};
 }
 
-macro_rules! complex_sorts {
-    ($($complex:ty),*) => {$(
-        impl SortElement for $complex {
-            fn sort(values: &[Self], out: &mut [Self]) {
-                sort_by_comparison(values, out);
-            }
+sorts!(i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64:
+    sort_stable, radix_argsort, MergeOrder::is_last);
+sorts!(Complex32, Complex64: sort_by_comparison, argsort_by_comparison, Complex::is_nan);
 
-            fn argsort(values: &[Self], order: &mut [i64]) {
-                argsort_by_comparison(values, order);
-            }
-
-            fn has_nan(self) -> bool {
-                self.is_nan()
-            }
-        }
-    )*};
+fn radix_argsort<T: NumpyOrder>(values: &[T], order: &mut [i64]) {
+    argsort(values, &mut memory::zeros(SCRATCH_WORDS * values.len()), order);
 }
-
-real_sorts!(i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64);
-complex_sorts!(Complex32, Complex64);
 
 impl<T: SortElement> ElementOrder<T> {
     fn is_nan(&self, value: T) -> bool {
