@@ -10,7 +10,8 @@
 //! numpy_order, sort_key                NumPy's sort order; invertible sort keys
 //! sort                                 parallel sort: linear buckets, then a radix sort of each
 //! argsort                              stable argsort
-//! merge, select, range_partition       merge; selection of a value range; partition by splitters
+//! merge, select, range_partition       merge; selection of value ranges; partition by splitters
+//! search                               binary search of many values
 //! bincount, histogram, nonzero         bincount and counting sort; histogram; positions of a mask
 //! take, put, prefetch                  reads and writes at indices; software prefetch
 //! route, take_requests, put_received   take and put of rows in parts: routing, requests, rows
@@ -31,6 +32,7 @@ pub mod put;
 pub mod put_received;
 pub mod range_partition;
 pub mod route;
+pub mod search;
 pub mod select;
 pub mod sort;
 pub mod sort_key;

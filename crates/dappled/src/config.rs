@@ -194,6 +194,9 @@ pub(crate) const EARLY_EXIT_ELEMENTS: usize = 1 << 12;
 /// Elements that a thread transforms before they are copied into messages: they stay in the L2 cache.
 pub(crate) const FFT_ROW_ELEMENTS_PER_THREAD: usize = 1 << 16;
 
+/// Elements of all ranks in the sample of a selection; as few candidates are gathered.
+pub(crate) const SELECT_SAMPLE_ELEMENTS: usize = 1 << 14;
+
 /// An environment variable of the array crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {

@@ -155,7 +155,11 @@ pub use graph::type_resolution::{
     has_single_loop, loop_dtype, may_raise, native_loop, resolve_loop,
 };
 #[doc(hidden)]
+pub use ops::convolve::ConvolveMode;
+#[doc(hidden)]
 pub use ops::fft::{FftKind, FftStep};
+#[doc(hidden)]
+pub use ops::histogram::sum_over_ranks;
 #[doc(hidden)]
 pub use ops::matmul::{MatmulKernel, matmul};
 #[doc(hidden)]
@@ -163,7 +167,11 @@ pub use ops::redistribute::LentPiece;
 #[doc(hidden)]
 pub use ops::reduce::mean_var::{Moment, MomentRequest};
 #[doc(hidden)]
+pub use ops::searchsorted::SearchKernel;
+#[doc(hidden)]
 pub use ops::take_put::{BoundsChecked, PutValues, RowIndices};
+#[doc(hidden)]
+pub use run::routing::Routing;
 #[doc(hidden)]
 pub use session::Session;
 #[doc(hidden)]

@@ -3,7 +3,8 @@
 //! Input: NumPy arrays of this rank's elements and preallocated outputs. Output: written into those
 //! arrays. A function tries the element types that it supports; long ones release the GIL.
 //!
-//! Guarantees: no communication, except in [`files`], [`gather_rows`] and [`take_put::compress`], which are
+//! Guarantees: no communication, except in [`counting`],
+//! [`distributed_fft`], [`files`], [`gather_rows`] and [`take_put::compress`], which are
 //! collective. BLAS and LAPACK routines are those of the library that NumPy has loaded, so the
 //! results have NumPy's bits.
 
@@ -12,6 +13,7 @@ pub mod blas;
 pub mod bucket_sort;
 #[allow(unsafe_code)]
 pub mod cholesky;
+pub mod counting;
 pub mod distributed_fft;
 pub mod dtype_dispatch;
 pub mod fft;
@@ -24,6 +26,7 @@ pub mod lu;
 pub mod matmul;
 pub mod partition;
 pub mod random;
+pub mod routing;
 pub mod sort;
 pub mod take_put;
 
@@ -36,6 +39,12 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bucket_sort::merge_buckets, module)?)?;
     module.add_function(wrap_pyfunction!(cholesky::cholesky_panel, module)?)?;
     module.add_function(wrap_pyfunction!(cholesky::subtract_product, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::order_statistics, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::bincount, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::histogram_uniform, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::value_range, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::sum_over_ranks, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::searchsorted, module)?)?;
     module.add_function(wrap_pyfunction!(distributed_fft::fft_distributed, module)?)?;
     module.add_function(wrap_pyfunction!(fft::fft, module)?)?;
     module.add_function(wrap_pyfunction!(files::write_raw, module)?)?;
@@ -48,14 +57,13 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(partition::argsort_received, module)?)?;
     module.add_function(wrap_pyfunction!(partition::partition_values, module)?)?;
     module.add_function(wrap_pyfunction!(random::random, module)?)?;
+    module.add_class::<routing::RowExchange>()?;
+    module.add_function(wrap_pyfunction!(routing::block_with_halo, module)?)?;
     module.add_function(wrap_pyfunction!(sort::merge_sorted, module)?)?;
     module.add_function(wrap_pyfunction!(sort::argsort, module)?)?;
-    module.add_function(wrap_pyfunction!(sort::select_range, module)?)?;
     module.add_function(wrap_pyfunction!(sort::min_max, module)?)?;
-    module.add_function(wrap_pyfunction!(sort::min_max_floats, module)?)?;
     module.add_function(wrap_pyfunction!(sort::bincount, module)?)?;
     module.add_function(wrap_pyfunction!(sort::repeat_values, module)?)?;
-    module.add_function(wrap_pyfunction!(sort::histogram_uniform, module)?)?;
     module.add_function(wrap_pyfunction!(take_put::take_rows, module)?)?;
     module.add_function(wrap_pyfunction!(take_put::put_items, module)?)?;
     module.add_function(wrap_pyfunction!(take_put::count_true, module)?)?;

@@ -216,7 +216,7 @@ fn byte_range(view: &View) -> Range<usize> {
 }
 
 /// The regular blocks of an axis: the range of each rank.
-fn block_ranges(session: &Session, length: usize) -> Vec<Range<usize>> {
+pub(crate) fn block_ranges(session: &Session, length: usize) -> Vec<Range<usize>> {
     let distribution = session.block_distribution(&[length]);
     let range = |rank| {
         let owned = distribution.owned_cells(rank);
