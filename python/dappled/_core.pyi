@@ -19,6 +19,7 @@ __all__ = [
     "Memory",
     "Piece",
     "ProtocolError",
+    "RowExchange",
     "abort",
     "accumulate",
     "after_fork",
@@ -26,13 +27,14 @@ __all__ = [
     "argsort",
     "argsort_distributed",
     "before_fork",
+    "bincount",
+    "block_with_halo",
     "blocks",
     "called",
     "check_collective",
     "chosen",
     "comm_stats",
     "copy_items",
-    "count_between",
     "count_chosen",
     "count_numbers",
     "cpu",
@@ -41,7 +43,6 @@ __all__ = [
     "eliminates",
     "exchange",
     "extent",
-    "extent_of_floats",
     "fabric_name",
     "factor_panel",
     "factor_positive",
@@ -53,6 +54,7 @@ __all__ = [
     "function",
     "gather",
     "has_begun",
+    "histogram_uniform",
     "init",
     "leave",
     "listed",
@@ -63,6 +65,7 @@ __all__ = [
     "node_rank",
     "note",
     "num_owned_indices",
+    "order_statistics",
     "part",
     "placed",
     "places",
@@ -77,6 +80,7 @@ __all__ = [
     "rules",
     "scatter",
     "scratch",
+    "searchsorted",
     "set_exiting",
     "set_forked",
     "set_kind",
@@ -87,6 +91,7 @@ __all__ = [
     "spread_numbers",
     "start_explaining",
     "start_from",
+    "sum_over_ranks",
     "sync",
     "take_explanation",
     "take_product",
@@ -97,8 +102,8 @@ __all__ = [
     "unwritten",
     "validate",
     "validate_all",
+    "value_range",
     "where_",
-    "within",
     "wrap",
     "write_items",
     "write_raw",
@@ -614,12 +619,28 @@ class Awaited:
     def wait(self) -> NDArray[np.uint8] | None: ...
 
 def start_from(rank: int, what: str, bytes: NDArray[np.uint8]) -> Awaited: ...
-def within(values: NDArray[Any], low: Any, high: Any) -> tuple[int, int, NDArray[Any]]: ...
+
+@final
+class RowExchange:
+    def __new__(cls, name: str, owners: NDArray[np.int64]) -> RowExchange: ...
+    def send(self, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]: ...
+    def reply(self, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint8]: ...
+
+def block_with_halo(array: ndarray, halo: int) -> NDArray[np.uint8]: ...
+def order_statistics(array: ndarray, positions: Sequence[int]) -> ndarray | None: ...
+def bincount(array: ndarray, weights: ndarray | None, min_length: int) -> ndarray: ...
+def histogram_uniform(array: ndarray, edges: NDArray[np.float64]) -> ndarray: ...
+def value_range(array: ndarray) -> tuple[float, float] | None: ...
+def sum_over_ranks(array: NDArray[Any]) -> Any: ...
+def searchsorted(
+    sorted: ndarray,
+    values: ndarray,
+    right: bool,
+    search: Callable[[NDArray[np.uint8], NDArray[np.uint8]], NDArray[np.int64]],
+) -> Any: ...
 def extent(values: NDArray[np.int64]) -> tuple[int, int] | None: ...
-def extent_of_floats(values: NDArray[np.float64]) -> tuple[float, float] | None: ...
 def count_numbers(values: NDArray[np.int64], first: int, length: int) -> NDArray[np.int64]: ...
 def spread_numbers(counts: NDArray[np.int64], first: int, out: NDArray[Any]) -> None: ...
-def count_between(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int64]: ...
 def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
 def note(what: str, bytes: bytes) -> None: ...
 def disjoint(target: Any, value: Any) -> Any: ...

@@ -124,13 +124,13 @@ def test_order(values, kind):
     assert numpy.array_equal(order, numpy.argsort(given, stable=True))
 
 
-@given(floats, st.floats(-10, 10), st.floats(0, 10))
-def test_within(values, low, more):
-    given = numpy.array(values)
-    before, nans, found = _core.within(given, low, low + more)
-    assert before == (given < low).sum()
-    assert nans == numpy.isnan(given).sum()
-    assert sorted(found) == sorted(given[(given >= low) & (given <= low + more)])
+@given(floats, st.floats(0, 1))
+def test_order_statistics(values, share):
+    given = numpy.array([*values, 0.5])
+    position = int(share * (len(given) - 1))
+    found = _core.order_statistics(dappled.array(given), [position, 0])
+    ordered = numpy.sort(given)
+    assert numpy.array_equal(found, ordered[[position, 0]], equal_nan=True)
 
 
 @given(st.lists(st.integers(-5, 30), min_size=1, max_size=300), st.integers(0, 9))
@@ -179,4 +179,5 @@ def test_histogram(values, bins, low, width):
         [*values, *edges, *numpy.nextafter(edges, 99), *numpy.nextafter(edges, -99)]
     )
     expected, _ = numpy.histogram(given, bins, (low, low + width))
-    assert numpy.array_equal(_core.count_between(given, edges), expected)
+    counts = _core.histogram_uniform(dappled.array(given), edges)
+    assert numpy.array_equal(counts, expected)

@@ -111,6 +111,7 @@ impl Raise for GraphError {
             GraphError::View(_)
             | GraphError::AssignmentShape { .. }
             | GraphError::ViewHasNoPiece { .. }
+            | GraphError::NegativeBin
             | GraphError::Distribution { .. } => PyValueError::new_err(text),
             GraphError::IntegerOutOfBounds { .. } => PyOverflowError::new_err(text),
             GraphError::NoLoop { .. } => PyTypeError::new_err(text),

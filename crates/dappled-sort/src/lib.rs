@@ -10,7 +10,7 @@
 //! numpy_order, sort_key                NumPy's sort order; invertible sort keys
 //! sort                                 parallel sort: linear buckets, then a radix sort of each
 //! argsort                              stable argsort
-//! merge, select                        merge; selection of a value range
+//! merge, select, search                merge; selection of value ranges; binary search
 //! bincount, histogram, nonzero         bincount and counting sort; histogram; positions of a mask
 //! take, put, prefetch                  reads and writes at indices; software prefetch
 //! route, take_requests, put_received   take and put of rows in parts: routing, requests, rows
@@ -30,6 +30,7 @@ mod prefetch;
 pub mod put;
 pub mod put_received;
 pub mod route;
+pub mod search;
 pub mod select;
 pub mod sort;
 pub mod sort_key;

@@ -206,6 +206,9 @@ pub(crate) const MIN_SPLITTER_CANDIDATES: usize = 16;
 /// Maximum number of candidates for one splitter: with these, a few rounds are enough.
 pub(crate) const MAX_SPLITTER_CANDIDATES: usize = 1 << 10;
 
+/// Elements of all ranks in the sample of a selection; as few candidates are gathered.
+pub(crate) const SELECT_SAMPLE_ELEMENTS: usize = 1 << 14;
+
 /// An environment variable of the array crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {

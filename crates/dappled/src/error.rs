@@ -146,6 +146,26 @@ pub enum Error {
         /// The dtype of the target.
         dtype: DType,
     },
+    /// A negative integer was counted.
+    #[error("'list' argument must have no negative elements")]
+    NegativeBin,
+    /// The share of a quantile is not between 0 and 1.
+    #[error("Quantiles must be in the range [0, 1]")]
+    QuantileRange,
+    /// A histogram of values that are not finite.
+    #[error("autodetected range of [{low}, {high}] is not finite")]
+    HistogramRange {
+        /// The minimum.
+        low: f64,
+        /// The maximum.
+        high: f64,
+    },
+    /// A histogram without bins.
+    #[error("`bins` must be positive, when an integer")]
+    NoBins,
+    /// A convolution of arrays that are no rows, or of a row without elements.
+    #[error("a convolution takes two rows, each with at least one element")]
+    InvalidConvolution,
     /// The operation needs at least one dimension.
     #[error("zero-dimensional arrays cannot be {0}")]
     ZeroDimensional(&'static str),

@@ -158,7 +158,11 @@ pub use graph::type_resolution::{
     resolve_loop,
 };
 #[doc(hidden)]
+pub use ops::convolve::ConvolveMode;
+#[doc(hidden)]
 pub use ops::fft::{FftKind, FftStep};
+#[doc(hidden)]
+pub use ops::histogram::sum_over_ranks;
 #[doc(hidden)]
 pub use ops::matmul::{MatmulKernel, matmul};
 #[doc(hidden)]
@@ -166,9 +170,13 @@ pub use ops::redistribute::LentPiece;
 #[doc(hidden)]
 pub use ops::reduce::mean_var::{Moment, MomentRequest};
 #[doc(hidden)]
+pub use ops::searchsorted::SearchKernel;
+#[doc(hidden)]
 pub use ops::sort::{ItemOrder, TIME_ORDER, Unique, UniqueOptions};
 #[doc(hidden)]
 pub use ops::take_put::{BoundsChecked, PutValues, RowIndices};
+#[doc(hidden)]
+pub use run::routing::Routing;
 #[doc(hidden)]
 pub use session::Session;
 #[doc(hidden)]

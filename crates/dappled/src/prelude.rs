@@ -2,6 +2,7 @@
 
 pub use crate::config::Limits;
 pub use crate::error::{Error, Result};
+pub use crate::ops::convolve::ConvolveMode;
 pub use crate::s;
 pub use crate::typed::context::Context;
 pub use crate::typed::element::{

@@ -306,7 +306,7 @@ def _update_rows(parsed: Key, value: Any, change: Any) -> None:
         return
     indices = _indices_by_row(parsed, size)
     indices = collective_try(lambda: checked_indices(indices, len(array), parsed.axis))
-    way = row_blocks.exchange_by_index("rows by number", indices, len(array))
+    way = row_blocks.RowExchange("rows by number", row_blocks.owner_ranks(len(array), indices))
     asked = way.send(indices) - row_blocks.first_row(len(array))
     if value is None or not value.ndim:
         given = None if value is None else core.unwrap(value)

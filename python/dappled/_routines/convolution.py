@@ -81,7 +81,7 @@ def _full_convolution(function: Any, a: Any, v: Any, row: Any) -> Any:
     """The full result: each rank computes what ends in its piece, the last rank also the rest."""
     check_collective(function.__name__)
     halo = len(v) - 1
-    piece = with_left_halo(a, halo, row)
+    piece = with_left_halo(a, halo)
     rank, last = core.rank(), core.ranks() - 1
     start = row.global_index(rank, (0,))[0]
     before = min(start, halo)
@@ -94,15 +94,6 @@ def _full_convolution(function: Any, a: Any, v: Any, row: Any) -> Any:
     )
 
 
-def with_left_halo(a: Any, halo: int, row: Any) -> Any:
-    """This rank's piece, preceded by the end of the piece before."""
-    piece = a.redistribute(row).local
-    if not halo:
-        return piece
-    ranks = core.ranks()
-    lines = Distribution((ranks, halo), "bn", nprocs=ranks)
-    ends = core.from_piece(lines, piece[None, -halo:].copy(), True)
-    before = core.full((ranks, halo), 0, a.dtype, "C").redistribute(lines)
-    before[1:] = ends[:-1]
-    own = before.local[0]
-    return piece if core.rank() == 0 else numpy.concatenate([own, piece])
+def with_left_halo(a: Any, halo: int) -> Any:
+    """This rank's block of a row, preceded by up to `halo` elements before it."""
+    return core.block_with_halo(a, halo).view(a.dtype)

@@ -1,10 +1,11 @@
-"""bincount and histogram: ranks and threads count their elements, and counts are summed."""
+"""bincount and histogram: ranks and threads count their elements, and counts are summed.
+
+The core counts integers and float64 values; NumPy counts other values of each rank.
+"""
 
 from __future__ import annotations
 
 import functools
-import pickle
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -17,13 +18,9 @@ from dappled._ndarray.threaded_indexing import is_large
 from dappled._ranks.consensus import collective_try
 from dappled._ranks.map_blocks import is_distributed
 from dappled._routines._distributed import row_blocks
-from dappled._routines._distributed.threads import as_contiguous_row
 from dappled._routines.creation import asarray
 from dappled._routines.histogram_bins import estimate_bins, histogram_with_edges
 from dappled.protocol import Distribution
-
-# Counts that each thread may have of its own.
-_MAX_COUNTS_PER_THREAD = 1 << 26
 
 
 @implements(numpy.bincount)
@@ -39,10 +36,14 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
         theirs = (core.unwrap(one, writeable=True) for one in (x, weights))
         return core.wrap(call_from_user_frame(numpy.bincount, *theirs, int(minlength)), True)
     if core.ranks() == 1:
-        return _count_on_threads(x, int(minlength)) if weights is None else NotImplemented
-    if not any(map(is_distributed, (x, weights))) or not _is_weights_like(weights, x.shape):
+        known = weights is None and is_large(x) and x.dtype.kind != "b"
+    else:
+        known = any(map(is_distributed, (x, weights))) and _is_weights_like(weights, x.shape)
+    if not known:
         return NotImplemented
-    return _count_on_ranks(x, weights, int(minlength))
+    x = x if is_native(x.dtype) else x.astype(numpy.int64)
+    given = None if weights is None else asarray(weights).astype(float, copy=False)
+    return core.bincount(x, given, int(minlength))
 
 
 def _is_weights_like(weights: Any, shape: tuple[int, ...]) -> bool:
@@ -52,58 +53,16 @@ def _is_weights_like(weights: Any, shape: tuple[int, ...]) -> bool:
     return given.shape == shape and numpy.can_cast(given.dtype, float, "safe")
 
 
-def _count_on_threads(x: Any, minlength: int) -> Any:
-    if not is_large(x) or x.dtype.kind == "b":
-        return NotImplemented
-    values = as_contiguous_row(x).astype(numpy.int64, copy=False)
-    low, high = core.extent(values)
-    length = max(high + 1, minlength)
-    if low < 0 or length > min(len(values), _MAX_COUNTS_PER_THREAD):
-        return NotImplemented
-    return core.wrap(core.count_numbers(values, 0, length), True)
-
-
-def _count_on_ranks(x: Any, weights: Any, minlength: int) -> Any:
-    piece = row_blocks.read_local_rows(x).astype(numpy.int64, copy=False)
-    low, high = _global_extent(core.extent, piece)
-    if low < 0:
-        raise ValueError("'list' argument must have no negative elements")
-    length = max(high + 1, minlength)
-    if weights is None and length <= _MAX_COUNTS_PER_THREAD:
-        return sum_over_ranks(core.count_numbers(piece, 0, length))
-    if weights is None:
-        return sum_over_ranks(numpy.bincount(piece, None, length))
-    counts = numpy.bincount(piece, row_blocks.local_rows(asarray(weights)), length)
-    # NumPy ignores floating-point errors here, and returns integers for no elements
-    with numpy.errstate(all="ignore"):
-        return sum_over_ranks(counts.astype(float, copy=False))
-
-
-def _global_extent(own: Callable[[Any], Any], piece: Any) -> Any:
-    """The minimum and maximum over all ranks; None if one rank has none. Collective."""
-    sent = core.gather("the extent", pickle.dumps((len(piece), own(piece))))
-    result = [ends for length, ends in map(pickle.loads, sent) if length]
-    return (
-        None if None in result else (min(one[0] for one in result), max(one[1] for one in result))
-    )
-
-
-def sum_over_ranks(counts: Any) -> Any:
-    """The sum of counts over all ranks. Collective."""
+def _sum_over_ranks(counts: Any) -> Any:
+    """The sum of the counts of all ranks. Collective."""
+    counts = numpy.ascontiguousarray(counts)
+    if is_native(counts.dtype):
+        return core.sum_over_ranks(counts)
     ranks = core.ranks()
-    if ranks == 1:
-        return core.wrap(counts, True)
-    kind = counts.dtype
-    # Exact in any order, or NumPy's addition
-    if counts.ndim == 1 and (kind.kind in "iu" or not is_native(kind)):
-        parts = numpy.split(counts, row_blocks.block_starts(len(counts))[1:-1])
-        total = functools.reduce(numpy.add, row_blocks.all_to_all("counts", parts)).astype(
-            kind, copy=False
-        )
-        return row_blocks.from_local_rows(total, len(counts))
-    pieces = Distribution((ranks, *counts.shape), "b" + "n" * counts.ndim, nprocs=ranks)
-    parts = core.from_piece(pieces, row_blocks.contiguous_copy(counts[None]), True)
-    return core.reduce(parts, "add", 0, kind)
+    pieces = Distribution((ranks, counts.size), "bn", nprocs=ranks)
+    parts = core.from_piece(pieces, row_blocks.contiguous_copy(counts.reshape(1, -1)), True)
+    total = functools.reduce(numpy.add, parts.redistribute("nb").local)
+    return row_blocks.from_local_rows(total.astype(counts.dtype, copy=False), counts.size)
 
 
 @implements(numpy.histogramdd)
@@ -162,16 +121,9 @@ def _bin_edges(a: Any, bins: Any, range: Any) -> Any:
     over = core.unwrap(bins) if isinstance(bins, ndarray) else bins
     if numpy.ndim(over) or range is not None:
         return numpy.histogram_bin_edges(numpy.empty(0, a.dtype), over, range)
-    ends = _range_of(a) if a.dtype == float else None
+    ends = core.value_range(a) if a.dtype == float else None
     ends = (a.min(), a.max()) if ends is None else ends
     return numpy.histogram_bin_edges(numpy.array(ends, a.dtype), over)
-
-
-def _range_of(a: Any) -> Any:
-    """The minimum and maximum in one pass; None if there is a NaN."""
-    if core.ranks() == 1:
-        return core.extent_of_floats(as_contiguous_row(a)) if is_large(a) else None
-    return _global_extent(core.extent_of_floats, row_blocks.read_local_rows(a.reshape(-1)))
 
 
 def _count(a: Any, bins: Any, edges: Any, range: Any, weights: Any) -> Any:
@@ -179,14 +131,12 @@ def _count(a: Any, bins: Any, edges: Any, range: Any, weights: Any) -> Any:
     # As given: float32 edges between Python numbers would differ.
     said = (edges[0], edges[-1]) if range is None else range
     ends = said if equal else None
-    if core.ranks() == 1:
-        if not equal or a.dtype != float or edges.dtype != float:
-            return NotImplemented
-        return core.wrap(core.count_between(as_contiguous_row(a), edges), True)
-    piece = row_blocks.read_local_rows(a.reshape(-1))
     if equal and weights is None and a.dtype == float and edges.dtype == float:
-        return sum_over_ranks(core.count_between(piece, edges))
+        return core.histogram_uniform(a, edges)
+    if core.ranks() == 1:
+        return NotImplemented
+    piece = row_blocks.read_local_rows(a.reshape(-1))
     weigh = None if weights is None else row_blocks.local_rows(asarray(weights).reshape(-1))
     over = bins if equal else edges
     counts, _ = collective_try(lambda: numpy.histogram(piece, over, ends, weights=weigh))
-    return sum_over_ranks(counts)
+    return _sum_over_ranks(counts)

@@ -1,8 +1,4 @@
-"""searchsorted and digitize.
-
-Where the sorted array is distributed, each value is sent to the rank whose rows contain its
-position.
-"""
+"""searchsorted and digitize of arrays in one process, on threads, and of distributed arrays."""
 
 from __future__ import annotations
 
@@ -12,11 +8,10 @@ import numpy
 
 from dappled._dispatch.implements import implements
 from dappled._dispatch.meta import small_meta
-from dappled._ndarray.core import core, empty, ndarray
+from dappled._ndarray.core import core, ndarray
 from dappled._ndarray.threaded_indexing import is_large
+from dappled._ranks.comm import check_collective
 from dappled._ranks.map_blocks import is_distributed, map_blocks
-from dappled._routines._distributed import row_blocks
-from dappled._routines._distributed.splitters import allgather
 from dappled._routines._distributed.threads import as_contiguous_row, map_threads, thread_slices
 from dappled._routines.creation import asarray
 
@@ -35,11 +30,13 @@ def _searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any
     if where.dtype != values.dtype:
         kind = numpy.result_type(where.dtype, values.dtype)
         where, values = where.astype(kind), values.astype(kind)
-    if not is_distributed(where):
-        memory = core.unwrap(where) if isinstance(where, ndarray) else where
-        return map_blocks(lambda part: numpy.searchsorted(memory, part, side), (values,), {})
-    result = _search_distributed(where, values.reshape(-1), side).reshape(values.shape)
-    return result if values.ndim else result[()]
+    check_collective("searchsorted")
+    numpy.zeros(0, where.dtype).searchsorted(numpy.zeros(0, where.dtype))  # NumPy may raise
+
+    def search(rows: Any, asked: Any) -> Any:
+        return rows.view(where.dtype).searchsorted(asked.view(where.dtype), side)
+
+    return core.searchsorted(asarray(where), values, side == "right", search)
 
 
 def _apply_sorter(a: Any, sorter: Any) -> Any:
@@ -64,21 +61,6 @@ def _search_on_threads(a: Any, v: Any, side: Any) -> Any:
 
     map_threads(part, thread_slices(len(values)))
     return core.wrap(result.reshape(v.shape), True)
-
-
-def _search_distributed(where: Any, values: Any, side: Any) -> Any:
-    """Sends values to the rank whose rows contain their position."""
-    if not len(where):
-        return empty(values.shape, numpy.intp)
-    piece, asked = row_blocks.local_rows(where), row_blocks.local_rows(values)
-    last = allgather(piece[-1:])
-    kind = numpy.min_scalar_type(core.ranks())
-    owners = numpy.array([rank for rank, one in enumerate(last) if len(one)], kind)
-    result = numpy.searchsorted(numpy.concatenate(last), asked, side)
-    way = row_blocks.RowExchange("a search", owners[numpy.minimum(result, len(owners) - 1)])
-    received = way.send(asked)
-    positions = numpy.searchsorted(piece, received, side) + row_blocks.first_row(len(where))
-    return row_blocks.from_local_rows(way.reply(positions), len(values))
 
 
 @implements(numpy.digitize)

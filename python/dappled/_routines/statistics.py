@@ -1,7 +1,7 @@
 """median, quantile and percentile.
 
-On distributed arrays NumPy's Python code runs over our sort and selection. In one process a median
-is selected: a sample bounds it, and all elements are compared once.
+NumPy's own code runs over order statistics that the core selects; along an axis of several it runs
+on whole lines, on all ranks and threads.
 """
 
 from __future__ import annotations
@@ -15,22 +15,18 @@ import numpy
 from dappled._dispatch.callsite import call_from_user_frame
 from dappled._dispatch.implements import implements
 from dappled._dispatch.rebind import rebound_and_wrapped
-from dappled._ndarray.core import core, is_communicable, ndarray
+from dappled._ndarray.core import core, is_communicable, is_native, ndarray
 from dappled._ndarray.memory_order import memory_order, undo_transpose
 from dappled._ndarray.threaded_indexing import is_large
 from dappled._ranks.consensus import collective_errstate
 from dappled._ranks.map_blocks import is_distributed
 from dappled._routines._distributed import row_blocks
-from dappled._routines._distributed.threads import (
-    as_contiguous_row,
-    map_threads,
-    thread_slices,
-)
-from dappled._routines.sorting import sort
+from dappled._routines._distributed.threads import map_threads, thread_slices
 
-# Elements of a sample, and the margin of order statistics in it.
-_SAMPLE_SIZE = 1 << 14
-_SAMPLE_MARGIN = 400
+# Elements that are copied together along other axes than the lines.
+_ELEMENTS_PER_COPY = 1 << 14
+# Quantiles that are selected; for more, sorting is faster.
+_MAX_SELECTED_QUANTILES = 32
 # Lines that are copied together: a cache line contains elements of several.
 _LINES_PER_COPY = 16
 # Parameters after the axis of a quantile.
@@ -42,26 +38,70 @@ def _rebound_function(function: Any) -> Callable[..., Any]:
     return rebound_and_wrapped(function)
 
 
+class _OrderStatistics(numpy.ndarray[Any, Any]):
+    """A row without elements of its own: NumPy's code gets those that it asks to partition.
+
+    All ranks select them.
+    """
+
+    _array: Any
+    _selected: dict[int, Any]
+
+    def __new__(cls, array: Any) -> Any:
+        row = numpy.broadcast_to(numpy.zeros((), array.dtype), array.size).view(cls)
+        row._array, row._selected = array, {}
+        return row
+
+    def flatten(self, order: Any = "C") -> Any:
+        return self
+
+    ravel = copy = flatten
+
+    def partition(self, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> None:
+        positions = numpy.unique(numpy.asarray(kth) % self.size).tolist()
+        values = core.unwrap(core.order_statistics(self._array, positions))
+        self._selected = dict(zip(positions, values, strict=True))
+
+    def take(self, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
+        positions = numpy.asarray(indices) % self.size
+        values = [self._selected[position] for position in positions.reshape(-1).tolist()]
+        result = numpy.array(values, self.dtype).reshape(positions.shape)
+        return result if positions.ndim else result[()]
+
+    def __getitem__(self, key: Any) -> Any:
+        key = key[0] if isinstance(key, tuple) else key
+        return self.take(range(self.size)[key] if isinstance(key, slice) else key)
+
+
+def _is_selectable(a: Any, axis: Any) -> bool:
+    """Whether the core selects among all elements, which NumPy's code orders as one row."""
+    is_row = axis is None or (a.ndim == 1 and type(axis) is int and axis in (0, -1))
+    return is_row and is_native(a.dtype) and a.dtype.kind in "biuf" and a.size > 0
+
+
 @implements(numpy.median)
 def median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False
 ) -> Any:
     if not isinstance(a, ndarray) or not a.size or a.ndim == 0:
         return NotImplemented
+    plain = out is None and not keepdims
     if core.ranks() > 1 and is_distributed(a) and is_communicable(a.dtype):
-        all_of_it = axis is None and out is None and not keepdims and _is_selectable(a.dtype)
-        result = _median_on_ranks(a.reshape(-1)) if all_of_it else None
-        if result is None and out is None and not keepdims and not overwrite_input:
+        if plain and _is_selectable(a, axis):
+            return call_from_user_frame(numpy.median, _OrderStatistics(a))
+        result = None
+        if plain and not overwrite_input:
             result = _in_memory_order(a, axis, _median_of_rows)
         steps = _rebound_function(numpy.median)
         return steps(a, axis, out, overwrite_input, keepdims) if result is None else result
     if core.ranks() > 1 and overwrite_input:  # replicated arrays are read-only for NumPy
         return median(a, axis, out, False, keepdims)
-    if not is_large(a) or out is not None or keepdims or a.dtype.kind not in "iuf":
+    if not is_large(a) or not plain or a.dtype.kind not in "iuf":
         return NotImplemented
     if axis is None or a.ndim == 1:
-        right = axis in (None, 0, -1) and _is_selectable(a.dtype)
-        return _median_in_process(a) if right else NotImplemented
+        if not _is_selectable(a, axis):
+            return NotImplemented
+        return call_from_user_frame(numpy.median, _OrderStatistics(a))
     return _map_lines(a, axis, _median_of_rows)
 
 
@@ -79,11 +119,6 @@ def _median_of_rows(rows: Any) -> Any:
     return numpy.median(rows, -1, overwrite_input=True)
 
 
-def _is_selectable(dtype: Any) -> bool:
-    """Whether the core compares elements of this dtype."""
-    return bool(dtype.isnative and dtype.char in "dfilq")
-
-
 def _quantile(
     function: Any, a: Any, q: Any, axis: Any, more: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
@@ -99,6 +134,9 @@ def _quantile(
 
     if core.ranks() > 1:
         plain = not rare and not isinstance(q, ndarray) and not options.get("overwrite_input")
+        few = plain and numpy.size(q) <= _MAX_SELECTED_QUANTILES
+        if few and is_distributed(a) and _is_selectable(a, axis):
+            return call_from_user_frame(function, _OrderStatistics(a), q, **options)
         result = _map_distributed_lines(a, axis, compute) if plain and is_distributed(a) else None
         return _rebound_function(function)(a, q, axis, **options) if result is None else result
     lines = is_large(a) and a.ndim > 1 and a.size and a.dtype.kind in "iuf"
@@ -137,7 +175,7 @@ def _compute_lines(memory: Any, compute: Callable[[Any], Any], shared: int) -> A
     rest = memory.shape[:-1]
     like = numpy.asarray(compute(numpy.ones(1, memory.dtype)))
     result = numpy.empty((*like.shape, *rest), like.dtype)
-    sample = max(_LINES_PER_COPY, rest[shared] * _SAMPLE_SIZE // max(memory.size, 1))
+    sample = max(_LINES_PER_COPY, rest[shared] * _ELEMENTS_PER_COPY // max(memory.size, 1))
     before = (slice(None),) * like.ndim
 
     def part(share: slice) -> None:
@@ -174,64 +212,3 @@ def _map_distributed_lines(a: Any, axis: Any, compute: Callable[[Any], Any]) -> 
     return row_blocks.to_default_layout(
         core.from_piece(target, row_blocks.contiguous_copy(result), True)
     )
-
-
-def _median_in_process(a: Any) -> Any:
-    values = as_contiguous_row(a)
-    half = len(values) // 2
-    wanted = [half] if len(values) % 2 else [half - 1, half]
-    result = _select(values, wanted)
-    return NotImplemented if result is None else numpy.median(result)
-
-
-def _median_on_ranks(row: Any) -> Any:
-    """The median by selection among the elements near it; None where a sample does not help."""
-    values, half = row_blocks.read_local_rows(row), len(row) // 2
-    wanted = [half] if len(row) % 2 else [half - 1, half]
-    step = max(1, len(row) // _SAMPLE_SIZE)
-    sent = core.gather("a sample", numpy.ascontiguousarray(values[::step]).tobytes())
-    low, high = _sample_bounds(
-        numpy.concatenate([_read(one, row) for one in sent]), len(row), wanted
-    )
-    if not low < high:
-        return None
-    before, nans, result = core.within(values, low, high)
-    sent = core.gather("counts", numpy.array([before, nans], numpy.int64).tobytes())
-    before, nans = numpy.sum([numpy.frombuffer(one, numpy.int64) for one in sent], axis=0)
-    near = row_blocks.concatenate_ranks(result)
-    if nans:
-        return numpy.median(numpy.full(1, numpy.nan, row.dtype))
-    ranks = [rank - int(before) for rank in wanted]
-    if ranks[0] < 0 or ranks[-1] >= len(near):
-        return None
-    ordered = sort(near)
-    return numpy.median(numpy.array([ordered[rank] for rank in ranks]))
-
-
-def _read(bytes: bytes, like: Any) -> Any:
-    return numpy.frombuffer(bytes, like.dtype)
-
-
-def _sample_bounds(sample: Any, length: int, wanted: list[int]) -> tuple[Any, Any]:
-    """Two sample values that should bound the elements of these order statistics."""
-    sample = numpy.sort(sample)
-    scale = len(sample) / length
-    low = sample[max(0, int(wanted[0] * scale) - _SAMPLE_MARGIN)]
-    return low, sample[min(len(sample) - 1, int(wanted[-1] * scale) + _SAMPLE_MARGIN)]
-
-
-def _select(values: Any, wanted: list[int]) -> Any:
-    """Elements by order statistic, or a NaN if there is one; None where a sample does not help."""
-    sample = values[:: max(1, len(values) // _SAMPLE_SIZE)]
-    low, high = _sample_bounds(sample, len(values), wanted)
-    if low == high:  # many equal elements: counting is faster than selection
-        before, equal = (numpy.count_nonzero(result) for result in (values < low, values == low))
-        sure = before <= wanted[0] and wanted[-1] < before + equal and not (values != values).any()
-        return numpy.full(len(wanted), low) if sure else None
-    before, nans, result = core.within(values, low, high)
-    if nans:
-        return numpy.full(1, numpy.nan, values.dtype)
-    ranks = [rank - before for rank in wanted]
-    if ranks[0] < 0 or ranks[-1] >= len(result):
-        return None
-    return numpy.partition(result, ranks)[ranks]

@@ -3,7 +3,8 @@
 //! Input: NumPy arrays of this rank's elements and preallocated outputs. Output: written into those
 //! arrays. A function tries the element types that it supports; long ones release the GIL.
 //!
-//! Guarantees: no communication, except in [`files`], [`gather_rows`] and [`take_put::compress`], which are
+//! Guarantees: no communication, except in [`counting`],
+//! [`distributed_fft`], [`distributed_sort`], [`files`], [`gather_rows`] and [`take_put::compress`], which are
 //! collective. BLAS and LAPACK routines are those of the library that NumPy has loaded, so the
 //! results have NumPy's bits.
 
@@ -11,6 +12,7 @@
 pub mod blas;
 #[allow(unsafe_code)]
 pub mod cholesky;
+pub mod counting;
 pub mod distributed_fft;
 pub mod distributed_sort;
 pub mod dtype_dispatch;
@@ -23,6 +25,7 @@ pub mod lapack;
 pub mod lu;
 pub mod matmul;
 pub mod random;
+pub mod routing;
 pub mod sort;
 pub mod take_put;
 
@@ -32,6 +35,12 @@ use pyo3::prelude::*;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cholesky::cholesky_panel, module)?)?;
     module.add_function(wrap_pyfunction!(cholesky::subtract_product, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::order_statistics, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::bincount, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::histogram_uniform, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::value_range, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::sum_over_ranks, module)?)?;
+    module.add_function(wrap_pyfunction!(counting::searchsorted, module)?)?;
     module.add_function(wrap_pyfunction!(distributed_fft::fft_distributed, module)?)?;
     module.add_function(wrap_pyfunction!(distributed_sort::sort_distributed, module)?)?;
     module.add_function(wrap_pyfunction!(distributed_sort::argsort_distributed, module)?)?;
@@ -45,15 +54,14 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lu::lu_panel, module)?)?;
     module.add_function(wrap_pyfunction!(lu::apply_panel, module)?)?;
     module.add_function(wrap_pyfunction!(random::random, module)?)?;
+    module.add_class::<routing::RowExchange>()?;
+    module.add_function(wrap_pyfunction!(routing::block_with_halo, module)?)?;
     module.add_function(wrap_pyfunction!(sort::sort_values, module)?)?;
     module.add_function(wrap_pyfunction!(sort::merge_sorted, module)?)?;
     module.add_function(wrap_pyfunction!(sort::argsort, module)?)?;
-    module.add_function(wrap_pyfunction!(sort::select_range, module)?)?;
     module.add_function(wrap_pyfunction!(sort::min_max, module)?)?;
-    module.add_function(wrap_pyfunction!(sort::min_max_floats, module)?)?;
     module.add_function(wrap_pyfunction!(sort::bincount, module)?)?;
     module.add_function(wrap_pyfunction!(sort::repeat_values, module)?)?;
-    module.add_function(wrap_pyfunction!(sort::histogram_uniform, module)?)?;
     module.add_function(wrap_pyfunction!(take_put::take_rows, module)?)?;
     module.add_function(wrap_pyfunction!(take_put::put_items, module)?)?;
     module.add_function(wrap_pyfunction!(take_put::count_true, module)?)?;

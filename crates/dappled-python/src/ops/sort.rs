@@ -1,8 +1,8 @@
-//! Sort, merge, argsort, selection, counting and histograms of contiguous arrays, on all threads.
+//! Sort, merge, argsort and counting of contiguous arrays, on all threads.
 
 use dappled_sort::numpy_order::NumpyOrder;
 use dappled_sort::sort_key::SortKey;
-use dappled_sort::{histogram, merge, select, sort};
+use dappled_sort::{merge, sort};
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
@@ -123,56 +123,11 @@ fn argsort_of<'py, T: Element + NumpyOrder>(
     .map(Some)
 }
 
-/// Returns the counts of elements below a range and of NaNs, and the elements in it.
-#[pyfunction(name = "within")]
-pub fn select_range<'py>(
-    values: &Bound<'py, PyAny>,
-    low: &Bound<'py, PyAny>,
-    high: &Bound<'py, PyAny>,
-) -> PyResult<(usize, usize, Bound<'py, PyAny>)> {
-    let attempts = [
-        select_range_of::<f64>,
-        select_range_of::<f32>,
-        select_range_of::<i64>,
-        select_range_of::<i32>,
-        select_range_of::<u64>,
-    ];
-    dispatch_dtype(&attempts, |attempt| attempt(values, low, high))
-}
-
-type RangeSelection<'py> = (usize, usize, Bound<'py, PyAny>);
-
-fn select_range_of<'py, T>(
-    values: &Bound<'py, PyAny>,
-    low: &Bound<'py, PyAny>,
-    high: &Bound<'py, PyAny>,
-) -> PyResult<Option<RangeSelection<'py>>>
-where
-    T: Element + NumpyOrder + for<'a> FromPyObject<'a, 'py>,
-{
-    let py = values.py();
-    let Ok(values) = values.extract::<PyReadonlyArray1<'py, T>>() else { return Ok(None) };
-    let (Ok(low), Ok(high)) = (low.extract::<T>(), high.extract::<T>()) else { return Ok(None) };
-    let values = values.as_slice()?;
-    let within = run_on_pool(py, values.len(), || Ok(select::select_range(values, low, high)))?;
-    Ok(Some((within.before, within.nans, PyArray1::from_vec(py, within.values).into_any())))
-}
-
 /// Returns the minimum and maximum of integers; None if there are none.
 #[pyfunction(name = "extent")]
 pub fn min_max(py: Python<'_>, values: PyReadonlyArray1<'_, i64>) -> PyResult<Option<(i64, i64)>> {
     let values = values.as_slice()?;
     run_on_pool(py, values.len(), || Ok(dappled_sort::bincount::min_max(values)))
-}
-
-/// Returns the minimum and maximum of floats; None if there are none, or if one is NaN.
-#[pyfunction(name = "extent_of_floats")]
-pub fn min_max_floats(
-    py: Python<'_>,
-    values: PyReadonlyArray1<'_, f64>,
-) -> PyResult<Option<(f64, f64)>> {
-    let values = values.as_slice()?;
-    run_on_pool(py, values.len(), || Ok(histogram::min_max(values)))
 }
 
 /// Counts `length` consecutive integers from `first` on; all values must be among them.
@@ -219,16 +174,4 @@ fn repeat_values_as<'py, T: Element + Copy>(
         dappled_sort::bincount::expand_counts(counts, first, of, values);
         Ok(true)
     })
-}
-
-/// Counts values between equally spaced edges.
-#[pyfunction(name = "count_between")]
-pub fn histogram_uniform<'py>(
-    py: Python<'py>,
-    values: PyReadonlyArray1<'py, f64>,
-    edges: PyReadonlyArray1<'py, f64>,
-) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let (values, edges) = (values.as_slice()?, edges.as_slice()?);
-    let counts = run_on_pool(py, values.len(), || Ok(histogram::histogram(values, edges)))?;
-    Ok(PyArray1::from_vec(py, counts))
 }

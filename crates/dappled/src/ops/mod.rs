@@ -18,6 +18,11 @@
 //! items           elements of dtypes without kernels
 //! halo            halo exchange
 //! random          random arrays
+//! convolve        convolution with a halo exchange
+//! searchsorted    positions of values in a sorted row
+//! select          order statistics
+//! histogram       counts of integers and of values in bins
+//! local_elements  this rank's elements in contiguous memory
 //! matmul          matrix product of replicated arrays
 //! fft             Fourier transforms
 //! sort            sort, argsort, unique
@@ -26,11 +31,14 @@
 //! ```
 
 pub(crate) mod argminmax;
+pub(crate) mod convolve;
 pub(crate) mod explain;
 pub(crate) mod fft;
 pub(crate) mod halo;
+pub(crate) mod histogram;
 pub(crate) mod index_arrays;
 pub(crate) mod items;
+pub(crate) mod local_elements;
 pub(crate) mod mask;
 pub(crate) mod matmul;
 pub(crate) mod random;
@@ -38,6 +46,8 @@ pub(crate) mod redistribute;
 pub(crate) mod reduce;
 pub(crate) mod reshape;
 pub(crate) mod scan;
+pub(crate) mod searchsorted;
+pub(crate) mod select;
 pub(crate) mod simulate;
 pub(crate) mod sort;
 pub(crate) mod take_put;

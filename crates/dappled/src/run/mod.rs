@@ -24,6 +24,7 @@
 //! fingerprint  hashes and descriptions of programs
 //! caches       plans that loops use again
 //! collective   collectives of elements, for distributed algorithms
+//! routing      rows sent to the ranks that own them, and replies
 //! in_place     plans that overwrite the memory they read
 //! halo         halo exchange: updates the padding of an array
 //! piece        the local piece of an array
@@ -48,6 +49,7 @@ pub(crate) mod put_rows;
 pub(crate) mod reduce;
 pub(crate) mod reindex;
 pub(crate) mod reshape;
+pub(crate) mod routing;
 pub(crate) mod sync;
 pub(crate) mod take_rows;
 

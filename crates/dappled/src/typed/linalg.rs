@@ -8,7 +8,25 @@ use super::Array;
 use super::element::{ArrayElement, NumberElement};
 use crate::array::Array as DynArray;
 use crate::error::{Error, Result};
+use crate::ops::convolve::ConvolveMode;
 use crate::ops::matmul::matmul;
+
+impl<T: NumberElement> Array<T> {
+    /// The convolution of two rows; every rank gets the shorter one. Collective.
+    ///
+    /// ```
+    /// use dappled::prelude::*;
+    ///
+    /// let cx = Context::init()?;
+    /// let a = Array::from_slice(&cx, [4], &[1.0, 2.0, 3.0, 4.0])?;
+    /// let mean = Array::from_slice(&cx, [2], &[0.5, 0.5])?;
+    /// assert_eq!(a.convolve(&mean, ConvolveMode::Valid)?.to_vec()?, [1.5, 2.5, 3.5]);
+    /// # Ok::<(), dappled::Error>(())
+    /// ```
+    pub fn convolve(&self, other: &Array<T>, mode: ConvolveMode) -> Result<Array<T>> {
+        self.dynamic.convolve(&other.dynamic, mode).map(Self::from_dynamic)
+    }
+}
 
 impl<T: NumberElement<Sum = T>> Array<T> {
     /// The product of two matrices, of a matrix and a vector, or of two vectors. Collective.

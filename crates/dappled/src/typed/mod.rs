@@ -14,6 +14,7 @@
 //! operators  + - * / and the others
 //! functions  element-wise functions, by the operation table
 //! reduce     sums, means, extrema, cumulative sums
+//! order      medians, quantiles, histograms, searches
 //! shape      reshape, transpose, concatenate, redistribute
 //! select     elements by mask and by index
 //! sort       sort, argsort, unique
@@ -34,6 +35,7 @@ pub mod local;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 pub mod operators;
+pub mod order;
 pub mod random;
 pub mod reduce;
 pub mod select;

@@ -52,7 +52,7 @@ fn reference(
 }
 
 /// Distributions of a shape: blocks of each axis, cyclic, block-cyclic, uneven, on one rank.
-fn distributions(shape: &[usize], ranks: u64) -> Vec<Distribution> {
+pub(crate) fn distributions(shape: &[usize], ranks: u64) -> Vec<Distribution> {
     let lengths: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
     let spec = || Distribution::spec(&lengths).nprocs(ranks);
     let mut all = vec![spec().build(), spec().dist(&"c".repeat(shape.len())).build()];

@@ -6,6 +6,7 @@
 mod assignment;
 mod reference;
 
+mod convolve;
 mod divergence;
 mod explain;
 mod expressions;
@@ -13,6 +14,7 @@ mod fft;
 mod files;
 mod fp_flags;
 mod halo;
+mod histogram;
 mod laplace_plan;
 mod loans;
 mod message_volume;
@@ -24,6 +26,8 @@ mod redistribution_plans;
 mod reduction_distribution;
 mod reductions;
 mod scans;
+mod searchsorted;
+mod select;
 mod sort;
 mod stencils;
 mod sync;

@@ -126,7 +126,7 @@ def _multiply_roots(roots: Any, step: int) -> Any:
     result = core.full((length,), 0, roots.dtype, "C").redistribute(blocks)
     result[0] = 1
     for done, some in replicated_chunks(roots, step):
-        window = with_left_halo(result, len(some), blocks)
+        window = with_left_halo(result, len(some))
         start = first + own - len(window)
         piece = collective_try(partial(_multiply_window, window, start, done + 1, some))
         result = core.from_piece(blocks, numpy.ascontiguousarray(piece[len(window) - own :]), True)

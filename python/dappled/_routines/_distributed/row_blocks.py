@@ -12,16 +12,8 @@ from typing import Any
 import numpy
 
 from dappled._ndarray.core import core
-from dappled._routines._distributed.threads import (
-    put_rows,
-    scratch,
-    take_local_rows,
-    true_positions,
-)
+from dappled._routines._distributed.threads import scratch
 from dappled.protocol import Distribution
-
-# Up to this many bounds a linear comparison is faster than a search.
-_MAX_LINEAR_BOUNDS = 8
 
 
 @functools.lru_cache(1000)
@@ -128,57 +120,36 @@ def concatenate(parts: list[Any]) -> Any:
 
 
 class RowExchange:
-    """Sends elements to the ranks that own them, and replies back."""
+    """Sends rows to the ranks that own them, and replies back."""
 
     def __init__(self, what: str, owners: Any) -> None:
-        self._what = what
-        self._order, counts = _group_by_owner(owners)
-        self._cuts = numpy.cumsum(counts)[:-1]
-        self._received_bounds = numpy.zeros(0, int)
+        self._exchange = core.RowExchange(what, owners.astype(numpy.int64, copy=False))
 
-    def send(self, column: Any) -> Any:
-        """Sends elements; returns those that arrive here, by rank and position. Collective."""
-        parts = all_to_all(
-            self._what, numpy.split(take_local_rows(column, self._order), self._cuts)
-        )
-        self._received_bounds = numpy.cumsum([len(part) for part in parts])[:-1]
-        return concatenate(parts)
+    def send(self, rows: Any) -> Any:
+        """Sends rows; returns those that arrive here, by rank and position. Collective."""
+        return _like_rows(self._exchange.send(raw_bytes(rows), _row_bytes(rows)), rows)
 
     def reply(self, answers: Any) -> Any:
-        """Replies to the elements that arrived; returns the replies in the order of sending.
+        """Replies to the rows that arrived; returns the replies in the order of sending.
 
         Collective.
         """
-        parts = all_to_all(self._what, numpy.split(answers, self._received_bounds))
-        result = concatenate(parts)
-        output = numpy.empty_like(result)
-        put_rows(output, self._order, result)
-        return output
+        return _like_rows(self._exchange.reply(raw_bytes(answers), _row_bytes(answers)), answers)
 
 
-def _group_by_owner(owners: Any) -> tuple[Any, Any]:
-    """The positions of the elements of each rank in turn, and their counts."""
-    if core.ranks() > _MAX_LINEAR_BOUNDS:
-        counts = numpy.bincount(owners, minlength=core.ranks())
-        return numpy.argsort(owners, kind="stable"), counts  # a radix sort of short integers
-    result = [true_positions(owners == rank) for rank in range(core.ranks())]
-    return numpy.concatenate(result), [len(one) for one in result]
+def _row_bytes(rows: Any) -> int:
+    return int(rows.dtype.itemsize * numpy.prod(rows.shape[1:], dtype=int))
 
 
-def exchange_by_index(what: str, indices: Any, length: int) -> RowExchange:
-    """The exchange with the ranks that own these rows."""
-    return RowExchange(what, owner_ranks(block_starts(length)[1:-1], indices))
+def _like_rows(raw: Any, rows: Any) -> Any:
+    """Bytes as rows of the same dtype and width."""
+    width = _row_bytes(rows)
+    return raw.view(rows.dtype).reshape(len(raw) // width if width else 0, *rows.shape[1:])
 
 
-def owner_ranks(bounds: Any, indices: Any) -> Any:
-    """The rank that owns each index; rank 0 for those below the first bound."""
-    kind = numpy.min_scalar_type(core.ranks())
-    if len(bounds) > _MAX_LINEAR_BOUNDS:
-        return numpy.searchsorted(bounds, indices, side="right").astype(kind)
-    result = numpy.zeros(indices.shape, kind)
-    for bound in bounds:
-        result += indices >= bound
-    return result
+def owner_ranks(length: int, indices: Any) -> Any:
+    """The rank that owns each row index."""
+    return numpy.searchsorted(block_starts(length)[1:-1], indices, side="right")
 
 
 def take_rows(array: Any, indices: Any, target: Any) -> tuple[Any, int | None]:

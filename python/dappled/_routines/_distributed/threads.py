@@ -95,24 +95,4 @@ def true_positions(mask: Any) -> Any:
     return result
 
 
-def put_rows(target: Any, indices: Any, values: Any) -> None:
-    """Assigns rows by index; all indices are valid."""
-    given = as_readable_words(values) if target.ndim == 1 else None
-    if given is None or not len(indices):
-        target[indices] = values
-    else:
-        core.put_items(target.view(given.dtype), indices, given)
-
-
-def take_local_rows(values: Any, indices: Any) -> Any:
-    """Rows by index; all indices are valid."""
-    source = as_readable_words(values.reshape(-1)) if values.flags.c_contiguous else None
-    if source is None or not len(indices) or not values.size:
-        return values[indices]
-    result = numpy.empty((len(indices), *values.shape[1:]), values.dtype)
-    width = values.size // len(values)
-    core.take_rows(source, width, indices, result.reshape(-1).view(source.dtype))
-    return result
-
-
 _WORD_DTYPES = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}

@@ -89,7 +89,7 @@ def _reduce_segments(fold: Fold, whole: Any, array: Any, positions: Any, kind: A
     last = numpy.where(last > first, last, first + 1)
     bounds, spanning = row_blocks.block_starts(length), []
     if whole is not None:
-        low, high = (row_blocks.owner_ranks(bounds[1:-1], ends) for ends in (first, last - 1))
+        low, high = (row_blocks.owner_ranks(length, ends) for ends in (first, last - 1))
         index = row_blocks.first_row(count) + numpy.flatnonzero(low < high)
         own = numpy.stack([index, first[low < high], last[low < high]], 1).tolist()
         sent = core.gather("ufunc.reduceat", pickle.dumps(own))
@@ -122,7 +122,7 @@ class _SegmentParts:
 
     def __init__(self, first: Any, last: Any, bounds: Any) -> None:
         low, high = (
-            row_blocks.owner_ranks(bounds[1:-1], ends).astype(int) for ends in (first, last - 1)
+            numpy.searchsorted(bounds[1:-1], ends, side="right") for ends in (first, last - 1)
         )
         counts = high - low + 1
         self.begins = numpy.cumsum(counts) - counts  # the first part of each segment

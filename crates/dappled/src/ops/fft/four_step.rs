@@ -21,7 +21,7 @@ use super::{OPERATION, Precision, block_ranges, byte_range, is_single};
 use crate::array::Array;
 use crate::error::Result;
 use crate::error::RunError;
-use crate::run::collective;
+use crate::run::collective::{self, as_elements};
 use crate::session::Session;
 
 /// A line as a matrix in row-major order.
@@ -337,12 +337,4 @@ fn copy_bytes(bytes: &[u8]) -> Vec<u8> {
     let mut copy = take_buffer(bytes.len());
     copy.copy_from_slice(bytes);
     copy
-}
-
-/// Views bytes as elements; copies them if they are not aligned.
-fn as_elements<V: Element>(bytes: &[u8]) -> Cow<'_, [V]> {
-    match bytes.as_ptr().addr().is_multiple_of(align_of::<V>()) {
-        true => Cow::Borrowed(typed(bytes)),
-        false => Cow::Owned(Buffer::from_vec(copy_bytes(bytes), size_of::<V>()).to_vec()),
-    }
 }
