@@ -29,6 +29,7 @@ __all__ = [
     "blocks",
     "called",
     "check_collective",
+    "cholesky",
     "chosen",
     "comm_stats",
     "copy_items",
@@ -39,14 +40,10 @@ __all__ = [
     "deal",
     "disjoint",
     "divided",
-    "eliminate",
-    "eliminates",
     "exchange",
     "extent",
     "extent_of_floats",
     "fabric_name",
-    "factor_panel",
-    "factor_positive",
     "fft",
     "fft_distributed",
     "from_distarray",
@@ -57,8 +54,11 @@ __all__ = [
     "gather_dealt",
     "has_begun",
     "init",
+    "inv",
     "leave",
     "listed",
+    "lstsq",
+    "matmul",
     "memory_stats",
     "merge_sorted",
     "mpi_library",
@@ -71,6 +71,7 @@ __all__ = [
     "places",
     "put_by_number",
     "put_items",
+    "qr",
     "random",
     "rank",
     "ranks",
@@ -85,13 +86,16 @@ __all__ = [
     "set_kind",
     "set_local",
     "share",
+    "singular_values",
+    "slogdet",
+    "solve",
     "sort_values",
     "spread_numbers",
     "start_explaining",
     "start_from",
+    "svd",
     "sync",
     "take_explanation",
-    "take_product",
     "take_rows",
     "ufunc",
     "unwrap",
@@ -541,6 +545,7 @@ def fft(
 def fft_distributed(
     array: ndarray, steps: Sequence[tuple[int, int, str, bool, float]]
 ) -> ndarray: ...
+def matmul(left: ndarray, right: ndarray, name: str) -> Any: ...
 def write_raw(array: ndarray, path: str, header: bytes) -> None: ...
 def read_raw(
     path: str, offset: int, dtype: np.dtype[Any], distribution: Distribution
@@ -614,11 +619,16 @@ def argsort_parts(
 def divided(
     given: tuple[NDArray[Any], int, NDArray[Any], Sequence[int]],
 ) -> tuple[NDArray[Any], NDArray[np.uint32], list[int]]: ...
-def eliminates() -> bool: ...
-def factor_panel(panel: NDArray[Any]) -> list[int]: ...
-def factor_positive(panel: NDArray[Any]) -> bool: ...
-def take_product(columns: NDArray[Any], panel: NDArray[Any]) -> None: ...
-def eliminate(columns: NDArray[Any], panel: NDArray[Any], pivots: Sequence[int]) -> None: ...
+def cholesky(matrix: ndarray) -> ndarray: ...
+def inv(matrix: ndarray) -> ndarray: ...
+def lstsq(
+    matrix: ndarray, sides: ndarray, limit: float
+) -> tuple[ndarray, ndarray, int, ndarray]: ...
+def qr(matrix: ndarray) -> tuple[ndarray, ndarray]: ...
+def singular_values(matrix: ndarray) -> ndarray: ...
+def slogdet(matrix: ndarray) -> tuple[float | complex, float]: ...
+def solve(matrix: ndarray, sides: ndarray) -> ndarray: ...
+def svd(matrix: ndarray) -> list[ndarray]: ...
 
 @final
 class Awaited:

@@ -7,21 +7,16 @@
 //! collective. BLAS and LAPACK routines are those of the library that NumPy has loaded, so the
 //! results have NumPy's bits.
 
-#[allow(unsafe_code)]
-pub mod blas;
 pub mod bucket_sort;
-#[allow(unsafe_code)]
-pub mod cholesky;
 pub mod distributed_fft;
 pub mod dtype_dispatch;
 pub mod fft;
 pub mod files;
 pub mod gather_rows;
-#[allow(unsafe_code)]
-pub mod lapack;
-#[allow(unsafe_code)]
-pub mod lu;
+pub mod linalg;
 pub mod matmul;
+#[allow(unsafe_code)]
+pub mod openblas;
 pub mod partition;
 pub mod random;
 pub mod sort;
@@ -34,17 +29,21 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bucket_sort::sort_values, module)?)?;
     module.add_function(wrap_pyfunction!(bucket_sort::bucket_values, module)?)?;
     module.add_function(wrap_pyfunction!(bucket_sort::merge_buckets, module)?)?;
-    module.add_function(wrap_pyfunction!(cholesky::cholesky_panel, module)?)?;
-    module.add_function(wrap_pyfunction!(cholesky::subtract_product, module)?)?;
     module.add_function(wrap_pyfunction!(distributed_fft::fft_distributed, module)?)?;
     module.add_function(wrap_pyfunction!(fft::fft, module)?)?;
     module.add_function(wrap_pyfunction!(files::write_raw, module)?)?;
     module.add_function(wrap_pyfunction!(files::read_raw, module)?)?;
     module.add_function(wrap_pyfunction!(gather_rows::gather_rows, module)?)?;
     module.add_function(wrap_pyfunction!(gather_rows::scatter_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(lu::has_lapack, module)?)?;
-    module.add_function(wrap_pyfunction!(lu::lu_panel, module)?)?;
-    module.add_function(wrap_pyfunction!(lu::apply_panel, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::cholesky, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::inv, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::lstsq, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::qr, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::singular_values, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::slogdet, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::svd, module)?)?;
+    module.add_function(wrap_pyfunction!(matmul::matmul_distributed, module)?)?;
     module.add_function(wrap_pyfunction!(partition::argsort_received, module)?)?;
     module.add_function(wrap_pyfunction!(partition::partition_values, module)?)?;
     module.add_function(wrap_pyfunction!(random::random, module)?)?;

@@ -18,8 +18,9 @@
 //! items           elements of dtypes without kernels
 //! halo            halo exchange
 //! random          random arrays
-//! matmul          matrix product of replicated arrays
+//! matmul          matrix products
 //! fft             Fourier transforms
+//! linalg          linear algebra
 //! explain         the text form of a pending evaluation
 //! simulate        cost of an evaluation on any number of ranks
 //! ```
@@ -30,6 +31,7 @@ pub(crate) mod fft;
 pub(crate) mod halo;
 pub(crate) mod index_arrays;
 pub(crate) mod items;
+pub(crate) mod linalg;
 pub(crate) mod mask;
 pub(crate) mod matmul;
 pub(crate) mod random;

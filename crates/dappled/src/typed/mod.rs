@@ -17,7 +17,7 @@
 //! shape      reshape, transpose, concatenate, redistribute
 //! select     elements by mask and by index
 //! random     random arrays
-//! linalg     matrix product
+//! linalg     matrix products and linear algebra
 //! fft        Fourier transforms
 //! local      this rank's piece
 //! ndarray    conversions (feature `ndarray`)

@@ -9,7 +9,7 @@ splitters             exact splitters by iterated sampling
 sample_sort           bucketed sample sort of 8-byte keys
 counting_sort         counting sort of integers with a small value range
 chunks                a distributed row, replicated chunk by chunk
-matmul                matrix products; polynomial_division: polydiv and poly
+polynomial_division   polydiv and poly
 threads               thread pool and scratch memory of one process
 ```
 """
