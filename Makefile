@@ -58,7 +58,7 @@ fuzz: build  ## run random programs and Hypothesis with new seeds, on one proces
 	$(BIN)/python -m tests.fuzz.run --seconds $$(( $(FUZZ_SECONDS) / 2 )) --ranks 2,3,4
 
 # Needs the nightly toolchain, and gcc's libasan for Python. Rust's standard library is instrumented too.
-SANITIZED := $(addprefix -p dappled,-base -kernels -sort -fft -jit -fabric) -p dappled
+SANITIZED := $(addprefix -p dappled,-base -kernels -sort -fft -linalg -jit -fabric) -p dappled
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # Python tests of memory, threads, common operations and untrusted input.
 SANITIZED_PYTHON := dispatch/test_core_calls dispatch/test_deferred_writes fft/test_fft ndarray/test_indexing \

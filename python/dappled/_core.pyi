@@ -32,6 +32,7 @@ __all__ = [
     "blocks",
     "called",
     "check_collective",
+    "cholesky",
     "chosen",
     "comm_stats",
     "copy_items",
@@ -39,13 +40,9 @@ __all__ = [
     "count_numbers",
     "cpu",
     "disjoint",
-    "eliminate",
-    "eliminates",
     "exchange",
     "extent",
     "fabric_name",
-    "factor_panel",
-    "factor_positive",
     "fft",
     "fft_distributed",
     "from_distarray",
@@ -56,8 +53,11 @@ __all__ = [
     "has_begun",
     "histogram_uniform",
     "init",
+    "inv",
     "leave",
     "listed",
+    "lstsq",
+    "matmul",
     "memory_stats",
     "merge_sorted",
     "mpi_library",
@@ -71,6 +71,7 @@ __all__ = [
     "places",
     "put_by_number",
     "put_items",
+    "qr",
     "random",
     "rank",
     "ranks",
@@ -87,14 +88,17 @@ __all__ = [
     "set_local",
     "share",
     "sort_distributed",
+    "singular_values",
+    "slogdet",
+    "solve",
     "sort_values",
     "spread_numbers",
     "start_explaining",
     "start_from",
     "sum_over_ranks",
+    "svd",
     "sync",
     "take_explanation",
-    "take_product",
     "take_rows",
     "ufunc",
     "unique_distributed",
@@ -545,6 +549,7 @@ def fft(
 def fft_distributed(
     array: ndarray, steps: Sequence[tuple[int, int, str, bool, float]]
 ) -> ndarray: ...
+def matmul(left: ndarray, right: ndarray, name: str) -> Any: ...
 def write_raw(array: ndarray, path: str, header: bytes) -> None: ...
 def read_raw(
     path: str, offset: int, dtype: np.dtype[Any], distribution: Distribution
@@ -608,11 +613,16 @@ def argsort_distributed(array: ndarray, axis: int) -> ndarray: ...
 def unique_distributed(
     array: ndarray, index: bool, inverse: bool, counts: bool, equal_nan: bool
 ) -> tuple[ndarray, ndarray | None, ndarray | None, ndarray | None]: ...
-def eliminates() -> bool: ...
-def factor_panel(panel: NDArray[Any]) -> list[int]: ...
-def factor_positive(panel: NDArray[Any]) -> bool: ...
-def take_product(columns: NDArray[Any], panel: NDArray[Any]) -> None: ...
-def eliminate(columns: NDArray[Any], panel: NDArray[Any], pivots: Sequence[int]) -> None: ...
+def cholesky(matrix: ndarray) -> ndarray: ...
+def inv(matrix: ndarray) -> ndarray: ...
+def lstsq(
+    matrix: ndarray, sides: ndarray, limit: float
+) -> tuple[ndarray, ndarray, int, ndarray]: ...
+def qr(matrix: ndarray) -> tuple[ndarray, ndarray]: ...
+def singular_values(matrix: ndarray) -> ndarray: ...
+def slogdet(matrix: ndarray) -> tuple[float | complex, float]: ...
+def solve(matrix: ndarray, sides: ndarray) -> ndarray: ...
+def svd(matrix: ndarray) -> list[ndarray]: ...
 
 @final
 class Awaited:

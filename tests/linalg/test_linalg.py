@@ -8,8 +8,6 @@ import multiprocessing
 import dappled
 import numpy
 import pytest
-from dappled import _core
-from dappled.linalg import _cholesky, _lu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,40 +100,6 @@ def test_any_stack(name, batch, size, dtype):
 
 def in_a_child(queue, stack):
     queue.put(numpy.asarray(dappled.linalg.inv(dappled.asarray(stack))))
-
-
-@pytest.mark.parametrize("dtype", ["f8", "c16"])
-@pytest.mark.parametrize(("rows", "width", "columns"), [(1, 1, 2), (9, 4, 5), (40, 40, 1)])
-def test_elimination_without_lapack_is_the_same(rows, width, columns, dtype):
-    random = numpy.random.default_rng(3)
-    panel, right = (
-        numpy.asfortranarray(random.normal(size=(rows, many)).astype(dtype))
-        for many in (width, columns)
-    )
-    both = [[panel.copy("F"), right.copy("F")] for _ in range(2)]
-    pivots = [_core.factor_panel(both[0][0]), _lu.factor_by_numpy(both[1][0])]
-    _core.eliminate(both[0][1], both[0][0], pivots[0])
-    _lu.update_by_numpy(both[1][1], both[1][0], pivots[1])
-    assert pivots[0] == pivots[1]
-    for one, other in zip(*both, strict=True):
-        numpy.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("dtype", ["f8", "c16"])
-@pytest.mark.parametrize(("rows", "width"), [(2, 1), (9, 4), (40, 20)])
-def test_a_cholesky_factor_without_lapack_is_the_same(rows, width, dtype):
-    random = numpy.random.default_rng(3)
-    made = random.normal(size=(rows, rows)) + (dtype == "c16") * 1j * random.normal(size=rows)
-    made = made if dtype == "c16" else made.real
-    definite = made @ made.conj().T + rows * numpy.eye(rows)
-    both = [definite.copy("F") for _ in range(2)]
-    assert _core.factor_positive(both[0][:, :width])
-    assert _cholesky.factor_by_numpy(both[1][:, :width])
-    for matrix, take in zip(both, [_core.take_product, _cholesky.update_by_numpy], strict=True):
-        take(matrix[width:, width:], matrix[width:, :width].copy("F"))
-    numpy.testing.assert_allclose(*map(numpy.tril, both), rtol=1e-10, atol=1e-12)
-    assert not _core.factor_positive(-definite.copy("F")[:, :width])
-    assert not _cholesky.factor_by_numpy(-definite[:, :width])
 
 
 def test_stacks_after_a_fork():

@@ -110,10 +110,13 @@ impl Raise for GraphError {
             GraphError::View(ViewError::Axis { axis, ndim }) => axis_error(axis, ndim, None),
             GraphError::View(_)
             | GraphError::AssignmentShape { .. }
+            | GraphError::MatmulDimensions { .. }
+            | GraphError::MatmulShapes { .. }
             | GraphError::ViewHasNoPiece { .. }
             | GraphError::NegativeBin
             | GraphError::Distribution { .. } => PyValueError::new_err(text),
             GraphError::IntegerOutOfBounds { .. } => PyOverflowError::new_err(text),
+            GraphError::Linalg(_) => linalg_error(text),
             GraphError::NoLoop { .. } => PyTypeError::new_err(text),
             GraphError::InsideLocal(_) => LocalContextError::new_err(text),
             GraphError::Forked(_) | GraphError::WrongThread { .. } => PyRuntimeError::new_err(text),
@@ -179,6 +182,16 @@ fn source_line(text: &str) -> Option<String> {
     let line =
         std::fs::read_to_string(file).ok()?.lines().nth(number.checked_sub(1)?)?.trim().to_string();
     (!line.is_empty()).then_some(line)
+}
+
+/// Builds NumPy's `LinAlgError`.
+fn linalg_error(text: String) -> PyErr {
+    Python::attach(|py| {
+        let make = || -> PyResult<Bound<'_, PyAny>> {
+            py.import("numpy.linalg")?.getattr("LinAlgError")?.call1((text,))
+        };
+        make().map_or_else(|error| error, PyErr::from_value)
+    })
 }
 
 /// Builds NumPy's `AxisError`. `name` is the name of the argument, where NumPy's message has one.

@@ -140,8 +140,14 @@ pub(crate) const EAGER_COPY_FACTOR: usize = 8;
 
 // Matrix product.
 
-/// Rows of the right matrix that a product reads at a time: they stay in the L2 cache.
-pub(crate) const MATMUL_BLOCK_ROWS: usize = 64;
+/// Bytes of both panels of a distributed product: small beside the pieces, large enough for BLAS.
+pub(crate) const SUMMA_PANEL_BYTES: usize = 1 << 25;
+
+/// Columns of a panel of a block-cyclic matrix: enough for BLAS, few beside those of a rank.
+pub(crate) const MAX_PANEL_COLUMNS: usize = 64;
+
+/// Columns of a panel of a distributed product, at least.
+pub(crate) const MIN_SUMMA_PANEL_WIDTH: usize = 64;
 
 // Plan.
 

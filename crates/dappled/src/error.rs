@@ -210,9 +210,18 @@ pub enum Error {
         /// Number of columns of the left matrix.
         columns: usize,
     },
-    /// The operands of a matrix product are neither vectors nor matrices.
-    #[error("matmul takes vectors and matrices, got arrays of {} and {} dimensions", .0[0], .0[1])]
-    MatmulDimensions([usize; 2]),
+    /// An operand of a matrix product has no axes.
+    #[error(
+        "matmul: Input operand {operand} does not have enough dimensions (has 0, gufunc core with \
+         signature (n?,k),(k,m?)->(n?,m?) requires 1)"
+    )]
+    MatmulDimensions {
+        /// The position of the operand.
+        operand: usize,
+    },
+    /// A matrix does not have the required values.
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
     /// A setting of the environment is invalid.
     #[error("{0}")]
     Setting(String),
@@ -231,6 +240,40 @@ pub enum Error {
     /// Evaluation failed.
     #[error(transparent)]
     Run(#[from] RunError),
+}
+
+/// An algorithm of linear algebra cannot continue. The texts are NumPy's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinalgError {
+    /// The matrix is not square.
+    #[error("Last 2 dimensions of the array must be square")]
+    NotSquare,
+    /// The array is no matrix.
+    #[error("{ndim}-dimensional array given. Array must be two-dimensional")]
+    NoMatrix {
+        /// The number of dimensions.
+        ndim: usize,
+    },
+    /// The right-hand sides are no matrix with the rows of the system.
+    #[error("a matrix of order {order} needs right-hand sides of {order} rows, got shape {}", format_shape(.shape))]
+    Sides {
+        /// The order of the matrix.
+        order: usize,
+        /// The shape of the right-hand sides.
+        shape: Vec<usize>,
+    },
+    /// A matrix has no inverse.
+    #[error("Singular matrix")]
+    Singular,
+    /// A matrix has no Cholesky factorisation.
+    #[error("Matrix is not positive definite")]
+    NotPositiveDefinite,
+    /// The singular value decomposition does not converge.
+    #[error("SVD did not converge")]
+    Svd,
+    /// The singular value decomposition of a least-squares problem does not converge.
+    #[error("SVD did not converge in Linear Least Squares")]
+    LeastSquares,
 }
 
 /// A file operation failed on a rank.

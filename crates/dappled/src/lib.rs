@@ -41,7 +41,7 @@
 //!        |
 //!  run                 walks the plan: kernels and messages       run
 //!        |
-//!  kernels, jit, sort (local memory)      fabric (ranks and bytes)
+//!  kernels, jit, sort, fft, linalg (local memory)      fabric (ranks and bytes)
 //! ```
 //!
 //! Take `c = (&a * 2.0 + &b).sum_axis(0)` for large arrays on several ranks:
@@ -164,7 +164,9 @@ pub use ops::fft::{FftKind, FftStep};
 #[doc(hidden)]
 pub use ops::histogram::sum_over_ranks;
 #[doc(hidden)]
-pub use ops::matmul::{MatmulKernel, matmul};
+pub use ops::linalg::{LeastSquares, LogDeterminant, SingularValues};
+#[doc(hidden)]
+pub use ops::matmul::{MatmulRequest, matmul_contiguous};
 #[doc(hidden)]
 pub use ops::redistribute::LentPiece;
 #[doc(hidden)]

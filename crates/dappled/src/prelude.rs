@@ -6,7 +6,8 @@ pub use crate::ops::convolve::ConvolveMode;
 pub use crate::s;
 pub use crate::typed::context::Context;
 pub use crate::typed::element::{
-    ArrayElement, BitsElement, ComplexElement, IntegerElement, NumberElement, RealElement,
+    ArrayElement, BitsElement, ComplexElement, IntegerElement, MatrixElement, NumberElement,
+    RealElement,
 };
 pub use crate::typed::local::LocalArray;
 pub use crate::typed::operators::Operand;

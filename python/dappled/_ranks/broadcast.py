@@ -1,8 +1,7 @@
-"""Broadcasts from one rank to all others, of arrays and of picklable values."""
+"""Broadcasts of picklable values from one rank to all others."""
 
 from __future__ import annotations
 
-import math
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -11,29 +10,6 @@ import numpy
 
 from dappled._ndarray.core import core
 from dappled._ranks.consensus import pickle_error
-
-
-class AsyncBroadcast:
-    """A broadcast of arrays from one rank that overlaps with computation. Collective."""
-
-    def __init__(self, rank: int, *arrays: Any) -> None:
-        self._arrays = arrays
-        own = arrays if core.rank() == rank else ()
-        parts = [one.ravel("F").view("u1") for one in own]
-        sent = numpy.concatenate(parts) if parts else numpy.empty(0, "u1")
-        self._awaited = core.start_from(rank, "linear algebra", sent)
-
-    def wait_for(self, *like: tuple[Any, tuple[int, ...]]) -> list[Any]:
-        """Waits for the arrays, in Fortran order, of these dtypes and shapes."""
-        if self._arrays:
-            return list(self._arrays)  # the receivers read them when they need them
-        received = self._awaited.wait()
-        result = []
-        for kind, shape in like:
-            size = numpy.dtype(kind).itemsize * math.prod(shape)
-            result.append(received[:size].view(kind).reshape(shape, order="F"))
-            received = received[size:]
-        return result
 
 
 def broadcast_from(rank: int, make: Callable[[], Any], what: str = "linear algebra") -> Any:

@@ -14,8 +14,7 @@ from dappled._dispatch.meta import as_meta, small_meta
 from dappled._ndarray.core import core, from_numpy, is_native, ndarray, ufuncs, write_into
 from dappled._ndarray.memory_order import axes_by_stride, sample_in_memory_order, with_memory_order
 from dappled._ranks.map_blocks import is_distributed
-from dappled._routines._distributed.matmul import matmul
-from dappled._routines.products import as_distributed_arrays
+from dappled._routines.products import as_distributed_arrays, matmul
 
 
 @implements(numpy.einsum)

@@ -14,7 +14,6 @@ from dappled._ndarray.core import core, from_numpy, is_native, ndarray, ufuncs, 
 from dappled._ndarray.flatiter import flatiter
 from dappled._ndarray.memory_order import flags_of
 from dappled._ranks.map_blocks import is_distributed
-from dappled._routines._distributed.matmul import matmul
 
 
 def as_distributed_arrays(*values: Any) -> list[Any] | None:
@@ -25,6 +24,27 @@ def as_distributed_arrays(*values: Any) -> list[Any] | None:
     if not native or not any(map(is_distributed, arrays)):
         return None
     return [value if isinstance(value, ndarray) else from_numpy(value) for value in arrays]
+
+
+def matmul(a: Any, b: Any, name: str = "matmul") -> Any:
+    """`a @ b` with at least one distributed operand; NotImplemented for the fallback.
+
+    Warnings name `matmul` or `dot`.
+    """
+    if not any(map(is_distributed, (a, b))) or not all(map(_is_multiplied, (a, b))):
+        return NotImplemented
+    one, other = (x if isinstance(x, ndarray) else from_numpy(x) for x in (a, b))
+    try:
+        return core.matmul(one, other, name)
+    except ValueError:
+        numpy.matmul(*as_meta((one, other)))  # NumPy's error, which depends on shapes alone
+        raise
+
+
+def _is_multiplied(value: Any) -> bool:
+    """Whether the core multiplies matrices of this class and dtype."""
+    arrays = (isinstance(value, ndarray) and value._held is None) or type(value) is numpy.ndarray
+    return arrays and is_native(value.dtype) and value.dtype.kind in "biufc"
 
 
 @implements(numpy.dot)
@@ -141,7 +161,7 @@ def _matrix_product(a: Any, b: Any, shape: tuple[int, ...]) -> Any:
         return core.full(shape, 0, numpy.result_type(a.dtype, b.dtype), "C")
     left = a if a.ndim == 2 else a.reshape(-1, length)
     right = b if b.ndim == 2 else b.reshape(length, -1)
-    result = matmul(left, right, numpy.dot)
+    result = matmul(left, right, "dot")
     if result is NotImplemented:
         return NotImplemented
     return result if result.shape == shape else result.reshape(shape, copy=True)

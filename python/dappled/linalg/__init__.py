@@ -1,12 +1,8 @@
 """`numpy.linalg`, over our arrays.
 
 ```text
-_functions      the functions: checks of arguments, choice of the algorithm
-_block_cyclic   a matrix in block-cyclic columns
-_lu             LU factorisation with partial pivoting: solve, inv, det
-_cholesky       Cholesky factorisation
-_tall_skinny    QR, SVD and least squares of tall, narrow matrices (TSQR)
-_batched        stacks of matrices, divided over ranks and threads
+_functions   the functions: checks of arguments, choice of the algorithm
+_batched     NumPy's functions on stacks of matrices, divided over ranks and threads
 ```
 """
 

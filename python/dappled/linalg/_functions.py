@@ -1,7 +1,7 @@
 """The functions of `numpy.linalg`: NumPy's LAPACK does the local work.
 
-Of distributed arrays each rank has matrices of a stack, or columns or rows of one matrix. Stacks of
-small matrices are divided over threads, too. Other cases gather, with a warning.
+A distributed matrix is factored by the core. Of a distributed stack each rank has whole matrices,
+and stacks of small matrices are divided over threads, too. Other cases gather, with a warning.
 """
 
 from __future__ import annotations
@@ -18,20 +18,17 @@ from dappled._dispatch.meta import as_meta
 from dappled._dispatch.numpy_facts import GATHERED
 from dappled._ndarray.core import core, empty, ndarray, ufuncs
 from dappled._ranks.map_blocks import is_distributed
-from dappled._routines.creation import eye
 from dappled._routines.products import as_distributed_arrays
-from dappled.linalg import _cholesky, _lu, _tall_skinny
 from dappled.linalg._batched import is_worth_threads, map_stacks_on_ranks, map_stacks_on_threads
 
 _LAPACK_DTYPES = "?bhilqBHILQfdFD"
 
 
-def lapack_dtypes(*arrays: Any) -> tuple[Any, Any]:
-    """The dtype that LAPACK computes with, and that of the result."""
-    narrow = all(array.dtype.char in "fF" for array in arrays)
-    if any(array.dtype.kind == "c" for array in arrays):
-        return numpy.dtype("c16"), numpy.dtype("c8" if narrow else "c16")
-    return numpy.dtype("f8"), numpy.dtype("f4" if narrow else "f8")
+def _result_dtype(array: Any) -> Any:
+    """The dtype of results: double precision, unless the matrix has single precision."""
+    if array.dtype.kind == "c":
+        return array.dtype
+    return array.dtype if array.dtype.char == "f" else numpy.dtype("f8")
 
 
 def _apply(
@@ -99,7 +96,7 @@ def _apply_one_by_one(one: Callable[..., Any], arrays: list[Any], batch: tuple[i
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     def one(matrix: Any) -> Any:
         transposed = ufuncs["conjugate"](matrix).T if upper else matrix
-        result = _cholesky.cholesky_lower(transposed, *lapack_dtypes(matrix))
+        result = core.cholesky(transposed)
         return ufuncs["conjugate"](result).T.copy() if upper else result
 
     return _apply(numpy.linalg.cholesky, (a,), {"upper": upper} if upper else {}, one)
@@ -109,29 +106,20 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 def solve(a: Any, b: Any) -> Any:
     vector = isinstance(b, ndarray | numpy.ndarray) and b.ndim == 1
     if vector and any(map(is_distributed, (a, b))):
-        result = _apply(numpy.linalg.solve, (a, b[:, None]), {}, _solve_matrix)
+        result = _apply(numpy.linalg.solve, (a, b[:, None]), {}, core.solve)
         return result if result is NotImplemented else result[..., 0].copy()
-    return _apply(numpy.linalg.solve, (a, b), {}, _solve_matrix)
-
-
-def _solve_matrix(a: Any, b: Any) -> Any:
-    return _lu.solve(a, b, *lapack_dtypes(a, b))
+    return _apply(numpy.linalg.solve, (a, b), {}, core.solve)
 
 
 @implements(numpy.linalg.inv, "dappled.linalg")
 def inv(a: Any) -> Any:
-    def one(matrix: Any) -> Any:
-        kind, result = lapack_dtypes(matrix)
-        return _lu.solve(matrix, eye(len(matrix), dtype=kind), kind, result)
-
-    return _apply(numpy.linalg.inv, (a,), {}, one)
+    return _apply(numpy.linalg.inv, (a,), {}, core.inv)
 
 
 @implements(numpy.linalg.slogdet, "dappled.linalg")
 def slogdet(a: Any) -> Any:
     def one(matrix: Any) -> Any:
-        kind, result = lapack_dtypes(matrix)
-        sign, logarithm = _lu.slogdet(matrix, kind)
+        result, (sign, logarithm) = _result_dtype(matrix), core.slogdet(matrix)
         real = numpy.dtype(result.char.lower())
         named = type(numpy.linalg.slogdet(numpy.eye(1)))
         return named(result.type(sign), real.type(logarithm))
@@ -142,10 +130,9 @@ def slogdet(a: Any) -> Any:
 @implements(numpy.linalg.det, "dappled.linalg")
 def det(a: Any) -> Any:
     def one(matrix: Any) -> Any:
-        kind, result = lapack_dtypes(matrix)
-        sign, logarithm = _lu.slogdet(matrix, kind)
+        sign, logarithm = core.slogdet(matrix)
         with numpy.errstate(all="ignore"):
-            return result.type(sign * numpy.exp(logarithm))
+            return _result_dtype(matrix).type(sign * numpy.exp(logarithm))
 
     return _apply(numpy.linalg.det, (a,), {}, one)
 
@@ -153,9 +140,9 @@ def det(a: Any) -> Any:
 @implements(numpy.linalg.qr, "dappled.linalg")
 def qr(a: Any, mode: Any = "reduced") -> Any:
     def one(matrix: Any) -> Any:
-        if not _tall_skinny.is_tall(matrix.shape):
+        if not _is_tall(matrix.shape):
             return NotImplemented
-        q, r = _tall_skinny.qr(matrix, *lapack_dtypes(matrix))
+        q, r = core.qr(matrix)
         return r if mode == "r" else type(numpy.linalg.qr(numpy.eye(1)))(q, r)
 
     if mode not in ("reduced", "r"):
@@ -170,16 +157,12 @@ def svd(
     def one(matrix: Any) -> Any:
         if (full_matrices and compute_uv) or not _is_tall_or_wide(matrix.shape):
             return NotImplemented
-        tall = _tall_skinny.is_tall(matrix.shape)
-        kind, result = lapack_dtypes(matrix)
-        u, values, v = _tall_skinny.svd(matrix if tall else matrix.T, kind, compute_uv)
-        values = core.wrap(values.astype(result.char.lower()))
+        tall = matrix if _is_tall(matrix.shape) else matrix.T
         if not compute_uv:
-            return values
-        v = core.wrap(v.astype(result))
-        u, v = (u, v) if tall else (v.T.copy(), u.T.copy())
+            return core.singular_values(tall)
+        u, values, vh = core.svd(tall)
         named = type(numpy.linalg.svd(numpy.eye(1)))
-        return named(u.astype(result, copy=False), values, v.astype(result, copy=False))
+        return named(u, values, vh) if tall is matrix else named(vh.T.copy(), values, u.T.copy())
 
     if hermitian:
         return NotImplemented
@@ -214,8 +197,13 @@ def pinv(a: Any, rcond: Any = None, hermitian: Any = False, **kwargs: Any) -> An
     return _apply(numpy.linalg.pinv, (a,), {"rcond": limit}, one, square=False)
 
 
+def _is_tall(shape: tuple[int, ...]) -> bool:
+    """Whether each rank has at least as many rows as there are columns."""
+    return bool(len(shape) == 2 and 0 < shape[1] * core.ranks() <= shape[0])
+
+
 def _is_tall_or_wide(shape: tuple[int, ...]) -> bool:
-    return _tall_skinny.is_tall(shape) or _tall_skinny.is_tall(shape[::-1])
+    return _is_tall(shape) or _is_tall(shape[::-1])
 
 
 @implements(numpy.linalg.eigh, "dappled.linalg")
@@ -236,17 +224,15 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     if matrix.ndim != 2 or sides.ndim not in (1, 2) or len(sides) != len(matrix):
         return numpy.linalg.lstsq(as_meta(matrix), as_meta(sides), rcond)  # NumPy's error
     wrong = any(array.dtype.char not in _LAPACK_DTYPES for array in arrays) or not sides.size
-    if wrong or not _tall_skinny.is_tall(matrix.shape):
+    if wrong or not _is_tall(matrix.shape):
         return NotImplemented
-    kind, result = lapack_dtypes(matrix, sides)
-    limit = numpy.finfo(kind).eps * max(matrix.shape) if rcond is None else rcond
+    limit = numpy.finfo(float).eps * max(matrix.shape) if rcond is None else rcond
     columns = sides[:, None] if sides.ndim == 1 else sides
-    selected, left, rank, values = _tall_skinny.lstsq(matrix, columns, kind, limit)
-    real = result.char.lower()
-    left = left if rank == matrix.shape[1] < matrix.shape[0] else left[:0]
-    selected = selected[:, 0] if sides.ndim == 1 else selected
-    output = (core.wrap(selected.astype(result)), core.wrap(left.astype(real)))
-    return (*output, rank, core.wrap(values.astype(real)))
+    solution, residuals, rank, values = core.lstsq(matrix, columns, limit)
+    has_residuals = rank == matrix.shape[1] < matrix.shape[0]
+    residuals = residuals if has_residuals else residuals[:0].copy()
+    solution = solution[:, 0].copy() if sides.ndim == 1 else solution
+    return solution, residuals, numpy.int32(rank), values
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

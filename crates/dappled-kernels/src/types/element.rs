@@ -1,5 +1,8 @@
 //! The Rust type of each dtype's elements, and byte slices viewed as elements.
 
+use std::borrow::Cow;
+
+use dappled_base::memory;
 pub use half::f16;
 use num_complex::{Complex32, Complex64};
 
@@ -103,6 +106,16 @@ pub(crate) use with_element;
 /// slice needs no alignment.
 pub fn typed<T: Element>(bytes: &[u8]) -> &[T] {
     if bytes.is_empty() { &[] } else { typed_nonempty(bytes) }
+}
+
+/// Views bytes as elements; copies them if they are not aligned.
+pub fn typed_or_copied<T: Element>(bytes: &[u8]) -> Cow<'_, [T]> {
+    if bytes.as_ptr().addr().is_multiple_of(align_of::<T>()) {
+        return Cow::Borrowed(typed(bytes));
+    }
+    let mut elements = memory::filled(T::default(), bytes.len() / size_of::<T>());
+    bytes_of_mut(&mut elements).copy_from_slice(bytes);
+    Cow::Owned(elements)
 }
 
 /// Views bytes of which there is at least one as elements; see [`typed`].

@@ -1,15 +1,17 @@
-//! `a @ b` on one rank: by NumPy's BLAS, or by NumPy's `matmul`.
+//! Matrix products: on one rank by NumPy's BLAS or `matmul`, otherwise by the core.
 
-use dappled::Array;
+use dappled::{Array, MatmulRequest, matmul_contiguous};
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-use super::blas::blas;
+use super::openblas;
+use crate::errors::internal_error;
 use crate::interop::buffer_export::{ExportedMemory, numpy_array};
 use crate::interop::numpy_arrays::wrap;
-use crate::ndarray::class::NdArray;
+use crate::ndarray::class::{NdArray, to_result};
 use crate::ndarray::views::new_ndarray;
+use crate::runtime::errstate::{current_origin, must_share_warnings};
 use crate::runtime::lock::run_locked;
 use crate::runtime::session::session;
 
@@ -29,12 +31,9 @@ pub fn matmul<'py>(
     if session(py)?.fabric().size() > 1 {
         return Ok(None);
     }
-    if let Some(blas) = blas(py) {
-        let multiply = |dtype, lengths, matrices: [&[u8]; 2], out: &mut [u8]| {
-            blas.multiply(dtype, lengths, matrices, out)
-        };
+    if openblas::is_installed() {
         let work = left.view().len().saturating_mul(right.shape().last().copied().unwrap_or(1));
-        if let Some(product) = run_locked(py, work, || dappled::matmul(left, right, &multiply))? {
+        if let Some(product) = run_locked(py, work, || matmul_contiguous(left, right))? {
             return new_ndarray(py, product).map(Some);
         }
     }
@@ -44,6 +43,26 @@ pub fn matmul<'py>(
         Ok(array) => Ok(Some(wrap(array, true)?.into_any())),
         Err(_) => Ok(Some(product)),
     }
+}
+
+/// Multiplies native arrays of which at least one is distributed; warnings name `dot` or `matmul`.
+/// Collective.
+#[pyfunction(name = "matmul")]
+pub fn matmul_distributed<'py>(
+    left: &Bound<'py, NdArray>,
+    right: &Bound<'py, NdArray>,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = left.py();
+    let (Some(left), Some(right)) = (left.get().array(), right.get().array()) else {
+        return Err(internal_error("matmul expects native arrays"));
+    };
+    let request = MatmulRequest {
+        name: if name == "dot" { "dot" } else { "matmul" },
+        context: Some(current_origin(py)?),
+        shares_flags: must_share_warnings(py)?,
+    };
+    to_result(py, run_locked(py, usize::MAX, || left.matmul(right, &request))?)
 }
 
 /// Exports the current values to NumPy, read-only for the duration of a computation.

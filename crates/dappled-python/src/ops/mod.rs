@@ -1,17 +1,10 @@
-//! Algorithms on contiguous local memory, called by the distributed algorithms in Python.
+//! Algorithms of the core for the functions in `python/dappled`, and NumPy's BLAS and LAPACK.
 //!
-//! Input: NumPy arrays of this rank's elements and preallocated outputs. Output: written into those
-//! arrays. A function tries the element types that it supports; long ones release the GIL.
-//!
-//! Guarantees: no communication, except in [`counting`],
-//! [`distributed_fft`], [`distributed_sort`], [`files`], [`gather_rows`] and [`take_put::compress`], which are
-//! collective. BLAS and LAPACK routines are those of the library that NumPy has loaded, so the
-//! results have NumPy's bits.
+//! Input: Dappled arrays, or NumPy arrays of this rank's elements and preallocated outputs. Output:
+//! new arrays, or written into those given. Functions of arrays are collective; those of
+//! [`sort`], [`fft`], [`random`] and most of [`take_put`] work on contiguous local memory. Long ones
+//! release the GIL. [`openblas`] calls the library that NumPy has loaded, so results have NumPy's bits.
 
-#[allow(unsafe_code)]
-pub mod blas;
-#[allow(unsafe_code)]
-pub mod cholesky;
 pub mod counting;
 pub mod distributed_fft;
 pub mod distributed_sort;
@@ -19,11 +12,10 @@ pub mod dtype_dispatch;
 pub mod fft;
 pub mod files;
 pub mod gather_rows;
-#[allow(unsafe_code)]
-pub mod lapack;
-#[allow(unsafe_code)]
-pub mod lu;
+pub mod linalg;
 pub mod matmul;
+#[allow(unsafe_code)]
+pub mod openblas;
 pub mod random;
 pub mod routing;
 pub mod sort;
@@ -33,8 +25,6 @@ use pyo3::prelude::*;
 
 /// Adds the classes and functions of this folder to the extension module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(cholesky::cholesky_panel, module)?)?;
-    module.add_function(wrap_pyfunction!(cholesky::subtract_product, module)?)?;
     module.add_function(wrap_pyfunction!(counting::order_statistics, module)?)?;
     module.add_function(wrap_pyfunction!(counting::bincount, module)?)?;
     module.add_function(wrap_pyfunction!(counting::histogram_uniform, module)?)?;
@@ -50,9 +40,15 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::read_raw, module)?)?;
     module.add_function(wrap_pyfunction!(gather_rows::gather_rows, module)?)?;
     module.add_function(wrap_pyfunction!(gather_rows::scatter_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(lu::has_lapack, module)?)?;
-    module.add_function(wrap_pyfunction!(lu::lu_panel, module)?)?;
-    module.add_function(wrap_pyfunction!(lu::apply_panel, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::cholesky, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::inv, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::lstsq, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::qr, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::singular_values, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::slogdet, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::svd, module)?)?;
+    module.add_function(wrap_pyfunction!(matmul::matmul_distributed, module)?)?;
     module.add_function(wrap_pyfunction!(random::random, module)?)?;
     module.add_class::<routing::RowExchange>()?;
     module.add_function(wrap_pyfunction!(routing::block_with_halo, module)?)?;

@@ -14,6 +14,7 @@ use super::lock::run_locked;
 use super::thread_exit::hang_at_exit;
 use super::traceback::{running_line, running_thread_name};
 use crate::errors::Raise;
+use crate::ops::openblas;
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
@@ -61,6 +62,7 @@ pub fn start_session(py: Python<'_>, communicator: Option<u64>) -> PyResult<&'st
         session.collective_guard().set_thread_name(Box::new(running_thread_name));
         session.into_static()
     });
+    openblas::install(py, session);
     // Starts the threads now, in parallel with the program's first steps.
     dappled_kernels::thread_count();
     py.import("dappled._ranks.lifecycle")?.call_method0("begin")?;

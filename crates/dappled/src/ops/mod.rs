@@ -23,9 +23,10 @@
 //! select          order statistics
 //! histogram       counts of integers and of values in bins
 //! local_elements  this rank's elements in contiguous memory
-//! matmul          matrix product of replicated arrays
-//! fft             Fourier transforms
 //! sort            sort, argsort, unique
+//! matmul          matrix products
+//! fft             Fourier transforms
+//! linalg          linear algebra
 //! explain         the text form of a pending evaluation
 //! simulate        cost of an evaluation on any number of ranks
 //! ```
@@ -38,6 +39,7 @@ pub(crate) mod halo;
 pub(crate) mod histogram;
 pub(crate) mod index_arrays;
 pub(crate) mod items;
+pub(crate) mod linalg;
 pub(crate) mod local_elements;
 pub(crate) mod mask;
 pub(crate) mod matmul;

@@ -151,6 +151,25 @@ impl Array {
         Ok((materialize(self.session(), &node)?, node.placement.local_view(&node.base).clone()))
     }
 
+    /// Copies this rank's part in a distribution into memory of its own, in C order. Collective.
+    pub(crate) fn copy_local_part(&self, target: &Distribution) -> Result<(Buffer, View)> {
+        let node = self.redistribute(target)?.storage.current();
+        Ok((materialize(self.session(), &node)?, node.placement.local_view(&node.base).clone()))
+    }
+
+    /// The array in the default distribution of its shape. Collective.
+    pub(crate) fn in_default_distribution(&self) -> Result<Array> {
+        let session = self.session();
+        let target = match session.should_replicate(self.shape(), self.dtype().itemsize()) {
+            true => session.replicated_distribution(self.shape()),
+            false => session.block_distribution(self.shape()),
+        };
+        match self.distribution() {
+            Ok(distribution) if distribution == target => Ok(self.clone()),
+            _ => self.redistribute(&target),
+        }
+    }
+
     /// This rank's part of the array in a distribution, in C order. Collective.
     pub(crate) fn contiguous_local_part(&self, target: &Distribution) -> Result<(Buffer, View)> {
         let (buffer, view) = self.local_part(target)?;

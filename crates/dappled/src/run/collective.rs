@@ -65,6 +65,19 @@ pub(crate) fn barrier(session: &Session) -> Result<()> {
     Ok(session.fabric().barrier(tag)?)
 }
 
+/// Neighbor all-to-all: sends elements to some ranks and returns those of others. Collective.
+pub(crate) fn neighbor_all_to_all<T: Element>(
+    session: &Session,
+    name: &str,
+    sends: Vec<(u64, Vec<T>)>,
+    receives: &[u64],
+) -> Result<Vec<Vec<T>>> {
+    let payload = |(peer, elements)| (peer, Payload::Shared(Arc::new(MessageElements(elements))));
+    let sends = sends.into_iter().map(payload).collect();
+    let received = session.start_neighbor_all_to_all(name, sends, receives)?.wait()?;
+    Ok(received.into_iter().map(elements_of).collect())
+}
+
 /// Allreduce: combines the values of all ranks element by element, in rank order. Collective.
 pub(crate) fn allreduce<T: Element>(
     session: &Session,

@@ -26,12 +26,13 @@ pub(crate) mod plan_log;
 
 use std::convert::Infallible;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use dappled_base::memory::has_room;
 use dappled_fabric::{Fabric, OperationLabel, Payload, Sends, Tag};
 use dappled_kernels::{CpuVariant, DType, FpFlags, Interpreter, Program};
+use dappled_linalg::{LocalLinalg, RustLinalg};
 use dappled_protocol::Distribution;
 
 use crate::config::{Config, Limits, MIN_CAPACITY_CHECK_BYTES};
@@ -92,6 +93,8 @@ struct SessionState {
     fp_warnings: FpWarnings,
     layers: LayerStates,
     plan_log: PlanLog,
+    /// The library of local linear algebra, unless it is the one in Rust.
+    linalg: OnceLock<Box<dyn LocalLinalg>>,
     /// Running hash of all collective operations so far.
     last_hash: AtomicU64,
     /// Hash of the arguments of the running NumPy function; 0 outside of one.
@@ -124,6 +127,7 @@ impl Session {
             fp_warnings: FpWarnings::default(),
             layers: LayerStates::default(),
             plan_log: PlanLog::default(),
+            linalg: OnceLock::new(),
             last_hash: AtomicU64::new(0),
             call_hash: AtomicU64::new(0),
         })))
@@ -240,6 +244,17 @@ impl Session {
         &self.0.fp_warnings
     }
 
+    /// The library of local linear algebra.
+    pub(crate) fn linalg(&self) -> &dyn LocalLinalg {
+        self.0.linalg.get().map_or(&RustLinalg, |library| &**library)
+    }
+
+    /// Sets the library of local linear algebra, unless one is set.
+    pub fn set_linalg(&self, library: Box<dyn LocalLinalg>) {
+        // The first library stays.
+        let _ = self.0.linalg.set(library);
+    }
+
     pub(crate) fn plan_log(&self) -> &PlanLog {
         &self.0.plan_log
     }
@@ -300,6 +315,19 @@ impl Session {
         });
         let awaited = to_others.iter().map(|&(peer, _)| (peer, None)).collect();
         Ok(self.fabric().start_exchange(tag, to_others, awaited))
+    }
+
+    /// Starts a neighbor all-to-all: sends bytes to some ranks, and receives from others.
+    /// Collective.
+    pub(crate) fn start_neighbor_all_to_all(
+        &self,
+        name: &str,
+        sends: Vec<(u64, Payload)>,
+        receives: &[u64],
+    ) -> Result<dappled_fabric::ExchangeRequest> {
+        let tag = self.next_tag(name, Fingerprint::of((name, "to neighbors")), String::new)?;
+        let receives = receives.iter().map(|&peer| (peer, None)).collect();
+        Ok(self.fabric().start_exchange(tag, sends.into_iter().collect(), receives))
     }
 
     /// Starts a broadcast of `bytes` of one rank to all others. Collective.

@@ -35,6 +35,36 @@ pub trait BitsElement: ArrayElement {}
 /// A complex element type.
 pub trait ComplexElement: ArrayElement {}
 
+/// An element type with linear algebra: floats and complex numbers, computed in double precision.
+pub trait MatrixElement: NumberElement {
+    /// The value of a complex number in this type; the real part for real types.
+    fn from_complex(value: Complex64) -> Self;
+}
+
+impl MatrixElement for f32 {
+    fn from_complex(value: Complex64) -> Self {
+        value.re as f32
+    }
+}
+
+impl MatrixElement for f64 {
+    fn from_complex(value: Complex64) -> Self {
+        value.re
+    }
+}
+
+impl MatrixElement for Complex32 {
+    fn from_complex(value: Complex64) -> Self {
+        Complex32::new(value.re as f32, value.im as f32)
+    }
+}
+
+impl MatrixElement for Complex64 {
+    fn from_complex(value: Complex64) -> Self {
+        value
+    }
+}
+
 /// Defines the result types of each element type, and its families.
 macro_rules! element_types {
     ($($T:ty: $Sum:ty, $Mean:ty, $Float:ty, $Real:ty, $Spectrum:ty; [$($Family:ident)*])*) => {$(

@@ -1,15 +1,12 @@
-//! Matrix products.
+//! Matrix products and linear algebra.
 
-use dappled_kernels::DType;
-use dappled_kernels::element::{typed, typed_mut};
 use dappled_protocol::slice::KeyItem;
 
 use super::Array;
-use super::element::{ArrayElement, NumberElement};
-use crate::array::Array as DynArray;
-use crate::error::{Error, Result};
+use super::element::{MatrixElement, NumberElement};
+use crate::error::Result;
 use crate::ops::convolve::ConvolveMode;
-use crate::ops::matmul::matmul;
+use crate::ops::matmul::{MatmulRequest, matmul_contiguous};
 
 impl<T: NumberElement> Array<T> {
     /// The convolution of two rows; every rank gets the shorter one. Collective.
@@ -28,8 +25,10 @@ impl<T: NumberElement> Array<T> {
     }
 }
 
-impl<T: NumberElement<Sum = T>> Array<T> {
-    /// The product of two matrices, of a matrix and a vector, or of two vectors. Collective.
+impl<T: NumberElement> Array<T> {
+    /// The product of matrices, vectors, or stacks of matrices. Collective.
+    ///
+    /// Integers wrap around.
     ///
     /// ```
     /// use dappled::prelude::*;
@@ -40,17 +39,10 @@ impl<T: NumberElement<Sum = T>> Array<T> {
     /// # Ok::<(), dappled::Error>(())
     /// ```
     pub fn matmul(&self, other: &Array<T>) -> Result<Array<T>> {
-        check_shapes(self.shape(), other.shape())?;
-        // The kernel multiplies matrices in C order.
-        let in_c_order = |array: &Array<T>| match array.dynamic.view().is_contiguous() {
-            true => Ok(array.clone()),
-            false => array.copy(),
-        };
-        let (left, right) = (in_c_order(self)?, in_c_order(other)?);
-        match matmul(&left.dynamic, &right.dynamic, &multiply_matrices)? {
-            Some(product) => Ok(Self::from_dynamic(product)),
-            None => sum_of_products(self, other),
+        if let Some(product) = matmul_contiguous(&self.dynamic, &other.dynamic)? {
+            return Ok(Self::from_dynamic(product));
         }
+        self.dynamic.matmul(&other.dynamic, &MatmulRequest::default()).map(Self::from_dynamic)
     }
 
     /// The product of two vectors or matrices: [`matmul`](Array::matmul).
@@ -59,63 +51,93 @@ impl<T: NumberElement<Sum = T>> Array<T> {
     }
 }
 
-fn check_shapes(left: &[usize], right: &[usize]) -> Result<()> {
-    let inner = right.len().saturating_sub(2);
-    match (left.last(), right.get(inner)) {
-        (Some(columns), Some(rows)) if left.len() <= 2 && right.len() <= 2 => {
-            if columns == rows {
-                Ok(())
-            } else {
-                Err(Error::MatmulShapes { rows: *rows, columns: *columns })
-            }
+/// Linear algebra, computed in double precision.
+impl<T: MatrixElement> Array<T> {
+    /// Solves `a x = b` for a square matrix and a vector or matrix of right-hand sides. Collective.
+    ///
+    /// Fails if the matrix is singular.
+    ///
+    /// ```
+    /// use dappled::prelude::*;
+    ///
+    /// let cx = Context::init()?;
+    /// let a = Array::from_slice(&cx, [2, 2], &[2.0, 0.0, 0.0, 4.0])?;
+    /// let b = Array::from_slice(&cx, [2], &[1.0, 1.0])?;
+    /// assert_eq!(a.solve(&b)?.to_vec()?, [0.5, 0.25]);
+    /// # Ok::<(), dappled::Error>(())
+    /// ```
+    pub fn solve(&self, sides: &Array<T>) -> Result<Array<T>> {
+        if sides.ndim() != 1 {
+            return self.dynamic.solve(&sides.dynamic).map(Self::from_dynamic);
         }
-        _ => Err(Error::MatmulDimensions([left.len(), right.len()])),
+        let all = KeyItem::Slice(None, None, None);
+        let columns = sides.dynamic.slice(&[all, KeyItem::NewAxis])?;
+        let solution = self.dynamic.solve(&columns)?;
+        solution.slice(&[all, KeyItem::Index(0)])?.copy().map(Self::from_dynamic)
     }
-}
 
-/// The product as a fused sum over the common axis, for any dtype and distribution.
-fn sum_of_products<T: NumberElement<Sum = T>>(
-    left: &Array<T>,
-    right: &Array<T>,
-) -> Result<Array<T>> {
-    let all = KeyItem::Slice(None, None, None);
-    let expand = |array: &DynArray, key: &[KeyItem]| array.slice(key).map(Array::<T>::from_dynamic);
-    let (left, right) = match (left.ndim(), right.ndim()) {
-        (_, 1) => (left.clone(), right.clone()),
-        (1, _) => (left.clone(), right.t()),
-        _ => (
-            expand(&left.dynamic, &[all, KeyItem::NewAxis, all])?,
-            expand(&right.t().dynamic, &[KeyItem::NewAxis, all, all])?,
-        ),
-    };
-    left.try_mul(&right)?.sum_axis(-1)
-}
-
-/// Multiplies float matrices in C order.
-fn multiply_matrices(dtype: DType, lengths: [usize; 3], factors: [&[u8]; 2], out: &mut [u8]) {
-    match dtype {
-        DType::Float32 => multiply::<f32>(lengths, factors, out),
-        _ => multiply::<f64>(lengths, factors, out),
+    /// The inverse of a square matrix. Collective.
+    ///
+    /// Fails if the matrix is singular.
+    ///
+    /// ```
+    /// use dappled::prelude::*;
+    ///
+    /// let cx = Context::init()?;
+    /// let a = Array::from_slice(&cx, [2, 2], &[2.0, 0.0, 0.0, 4.0])?;
+    /// assert_eq!(a.inv()?.to_vec()?, [0.5, 0.0, 0.0, 0.25]);
+    /// # Ok::<(), dappled::Error>(())
+    /// ```
+    pub fn inv(&self) -> Result<Array<T>> {
+        self.dynamic.inv().map(Self::from_dynamic)
     }
-}
 
-/// Adds multiples of rows of the right matrix, in blocks of its rows that stay in the cache.
-fn multiply<T>([_, inner, columns]: [usize; 3], [left, right]: [&[u8]; 2], out: &mut [u8])
-where
-    T: ArrayElement + std::ops::Mul<Output = T> + std::ops::AddAssign,
-{
-    let (left, right, out) = (typed::<T>(left), typed::<T>(right), typed_mut::<T>(out));
-    out.fill(T::default());
-    for start in (0..inner).step_by(crate::config::MATMUL_BLOCK_ROWS) {
-        let end = (start + crate::config::MATMUL_BLOCK_ROWS).min(inner);
-        for (row, sums) in left.chunks_exact(inner).zip(out.chunks_exact_mut(columns)) {
-            for (&factor, values) in
-                row[start..end].iter().zip(right[start * columns..].chunks_exact(columns))
-            {
-                for (sum, &value) in sums.iter_mut().zip(values) {
-                    *sum += factor * value;
-                }
-            }
-        }
+    /// The determinant of a square matrix. Collective.
+    ///
+    /// ```
+    /// use dappled::prelude::*;
+    ///
+    /// let cx = Context::init()?;
+    /// let a = Array::from_slice(&cx, [2, 2], &[0.0, 2.0, 1.0, 0.0])?;
+    /// assert!((a.det()? + 2.0).abs() < 1e-12);
+    /// # Ok::<(), dappled::Error>(())
+    /// ```
+    pub fn det(&self) -> Result<T> {
+        Ok(T::from_complex(self.dynamic.slogdet()?.value()))
+    }
+
+    /// The lower triangle L, where L times its conjugate transpose is the matrix. Collective.
+    ///
+    /// Reads only the lower triangle. Fails if the matrix is not positive definite.
+    ///
+    /// ```
+    /// use dappled::prelude::*;
+    ///
+    /// let cx = Context::init()?;
+    /// let a = Array::from_slice(&cx, [2, 2], &[4.0, 2.0, 2.0, 10.0])?;
+    /// assert_eq!(a.cholesky()?.to_vec()?, [2.0, 0.0, 1.0, 3.0]);
+    /// # Ok::<(), dappled::Error>(())
+    /// ```
+    pub fn cholesky(&self) -> Result<Array<T>> {
+        self.dynamic.cholesky().map(Self::from_dynamic)
+    }
+
+    /// Q with orthonormal columns and an upper triangle R, whose product is the matrix. Collective.
+    ///
+    /// Tall, narrow matrices stay distributed; others are gathered on one rank.
+    ///
+    /// ```
+    /// use dappled::prelude::*;
+    ///
+    /// let cx = Context::init()?;
+    /// let a = Array::from_slice(&cx, [2, 1], &[3.0, 4.0])?;
+    /// let (q, r) = a.qr()?;
+    /// assert!((r.get([0, 0])? + 5.0).abs() < 1e-12);
+    /// assert!((q.matmul(&r)? - a).absolute().max()? < 1e-12);
+    /// # Ok::<(), dappled::Error>(())
+    /// ```
+    pub fn qr(&self) -> Result<(Array<T>, Array<T>)> {
+        let [q, r] = self.dynamic.qr()?;
+        Ok((Self::from_dynamic(q), Self::from_dynamic(r)))
     }
 }

@@ -19,7 +19,7 @@
 //! select     elements by mask and by index
 //! sort       sort, argsort, unique
 //! random     random arrays
-//! linalg     matrix product
+//! linalg     matrix products and linear algebra
 //! fft        Fourier transforms
 //! local      this rank's piece
 //! ndarray    conversions (feature `ndarray`)

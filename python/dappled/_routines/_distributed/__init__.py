@@ -8,7 +8,7 @@ row_blocks            block rows, all-to-all, routing of rows to their owners
 splitters             allgather of NumPy arrays
 counting_sort         counting sort of integers with a small value range
 chunks                a distributed row, replicated chunk by chunk
-matmul                matrix products; polynomial_division: polydiv and poly
+polynomial_division   polydiv and poly
 threads               thread pool and scratch memory of one process
 ```
 """

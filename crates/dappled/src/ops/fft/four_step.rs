@@ -12,7 +12,7 @@ use dappled_fft::parts::{
     ColumnBlock, MatrixPart, StackedParts, transform_columns, transform_rows,
 };
 use dappled_fft::{Direction, Float};
-use dappled_kernels::element::{Element, bytes_of, typed, typed_mut};
+use dappled_kernels::element::{Element, bytes_of, typed, typed_mut, typed_or_copied};
 use dappled_kernels::{Buffer, DTypeKind, View};
 use dappled_protocol::Distribution;
 use num_complex::Complex;
@@ -151,7 +151,7 @@ impl LineMatrix {
                 .enumerate()
                 .map(|(peer, bytes)| match peer == rank {
                     true => Cow::Borrowed(rows_of(&down[rank])),
-                    false => as_elements(bytes),
+                    false => typed_or_copied(bytes),
                 })
                 .collect();
             let inputs: Vec<(&[Complex<T>], usize)> =
@@ -235,7 +235,7 @@ impl LineMatrix {
         for (peer, bytes) in received.into_iter().enumerate() {
             let elements: Cow<'_, [Complex<T>]> = match peer == rank {
                 true => Cow::Borrowed(lines_of(&lines[rank])),
-                false => as_elements(&bytes),
+                false => typed_or_copied(&bytes),
             };
             let (first, width) = (down[peer].start, down[peer].len().max(1));
             for (at, line) in elements.chunks_exact(width).enumerate() {
@@ -292,8 +292,8 @@ impl Blocks<'_> {
     fn with_parts<V: Element>(self, width: usize, act: impl FnOnce(Vec<MatrixPart<'_, V>>)) {
         let rank = self.session.fabric().rank() as usize;
         let elements: Vec<Cow<'_, [V]>> =
-            self.received.iter().map(|bytes| as_elements(bytes)).collect();
-        let own = as_elements(self.own);
+            self.received.iter().map(|bytes| typed_or_copied(bytes)).collect();
+        let own = typed_or_copied(self.own);
         let parts = elements
             .iter()
             .enumerate()

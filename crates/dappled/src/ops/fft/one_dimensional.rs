@@ -24,8 +24,7 @@ use crate::view::memory_order::inverse_permutation;
 pub(super) fn transform_lines(array: &Array, step: &FftStep) -> Result<Array> {
     let (session, ndim) = (array.session(), array.shape().len());
     if ndim == 1 {
-        let line = transform_line(array, step)?;
-        return line.redistribute(&default_distribution(session, &line));
+        return transform_line(array, step)?.in_default_distribution();
     }
     let order: Vec<usize> =
         (0..ndim).filter(|&axis| axis != step.axis).chain([step.axis]).collect();
@@ -41,14 +40,6 @@ pub(super) fn transform_lines(array: &Array, step: &FftStep) -> Result<Array> {
     }
     let shape = [outer, &[step.output_length()]].concat();
     result.reshaped_copy(&shape)?.transposed(&inverse_permutation(&order)).cast_copy(dtype)
-}
-
-/// The default distribution of an array: replicated, or in blocks.
-fn default_distribution(session: &Session, array: &Array) -> dappled_protocol::Distribution {
-    match session.should_replicate(array.shape(), array.dtype().itemsize()) {
-        true => session.replicated_distribution(array.shape()),
-        false => session.block_distribution(array.shape()),
-    }
 }
 
 fn zeros(session: &Session, shape: &[usize], dtype: DType) -> Array {

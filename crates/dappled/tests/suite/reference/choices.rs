@@ -94,7 +94,7 @@ impl Choices {
             return Distribution::spec(&lengths).dist(&kinds).nprocs(ranks).build().unwrap();
         }
         let mut grid = vec![1; shape.len()];
-        for prime in [2, 2, 3, 7] {
+        for prime in [2, 2, 3, 7, 2, 2, 2, 2] {
             if ranks.is_multiple_of(grid.iter().product::<u64>() * prime) {
                 grid[self.below(shape.len())] *= prime;
             }
