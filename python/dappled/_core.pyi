@@ -25,6 +25,8 @@ __all__ = [
     "arg_reduce",
     "argsort",
     "argsort_parts",
+    "argwhere",
+    "assign_index",
     "before_fork",
     "blocks",
     "called",
@@ -56,6 +58,7 @@ __all__ = [
     "gather",
     "gather_dealt",
     "has_begun",
+    "index",
     "init",
     "leave",
     "listed",
@@ -76,6 +79,7 @@ __all__ = [
     "ranks",
     "read_raw",
     "reduce",
+    "route_index",
     "rows_by_number",
     "rules",
     "scatter",
@@ -595,6 +599,12 @@ def take_rows(
 def put_items(target: NDArray[Any], at: NDArray[np.int64], values: NDArray[Any]) -> int | None: ...
 def count_chosen(mask: NDArray[np.bool]) -> int: ...
 def chosen(array: ndarray, mask: ndarray) -> ndarray | None: ...
+def index(array: ndarray, key: Any) -> Any: ...
+def assign_index(array: ndarray, key: Any, value: ndarray) -> bool: ...
+def route_index(
+    array: ndarray, key: Any, value: ndarray | None = None
+) -> tuple[ndarray, ndarray, NDArray[np.int64], NDArray[Any] | None] | None: ...
+def argwhere(array: ndarray) -> ndarray: ...
 def places(mask: NDArray[np.bool], out: NDArray[np.int64]) -> None: ...
 def merge_sorted(a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None: ...
 def sort_values(values: NDArray[Any], room: NDArray[np.uint64], out: NDArray[Any]) -> None: ...

@@ -107,11 +107,18 @@ impl Raise for GraphError {
         match self {
             GraphError::View(ViewError::Key(error)) => error.raise(),
             GraphError::View(ViewError::Axis { axis, ndim }) => axis_error(axis, ndim, None),
+            GraphError::View(ViewError::IndexBroadcast(_)) | GraphError::MaskShape { .. } => {
+                PyIndexError::new_err(text)
+            }
             GraphError::View(_)
+            | GraphError::ValueShape { .. }
+            | GraphError::MaskValueCount { .. }
             | GraphError::AssignmentShape { .. }
             | GraphError::ViewHasNoPiece { .. }
             | GraphError::Distribution { .. } => PyValueError::new_err(text),
-            GraphError::NoLoop { .. } => PyTypeError::new_err(text),
+            GraphError::NoLoop { .. } | GraphError::MaskValueDimensions { .. } => {
+                PyTypeError::new_err(text)
+            }
             GraphError::InsideLocal(_) => LocalContextError::new_err(text),
             GraphError::Forked(_) | GraphError::WrongThread { .. } => PyRuntimeError::new_err(text),
             GraphError::Npy(_) => PyValueError::new_err(text),

@@ -157,6 +157,8 @@ pub use graph::type_resolution::{
 #[doc(hidden)]
 pub use ops::fft::{FftKind, FftStep};
 #[doc(hidden)]
+pub use ops::index::{IndexKey, RoutedRows, RowValues};
+#[doc(hidden)]
 pub use ops::matmul::{MatmulKernel, matmul};
 #[doc(hidden)]
 pub use ops::redistribute::LentPiece;

@@ -17,6 +17,7 @@ pub mod dtype_dispatch;
 pub mod fft;
 pub mod files;
 pub mod gather_rows;
+pub mod index_keys;
 #[allow(unsafe_code)]
 pub mod lapack;
 #[allow(unsafe_code)]
@@ -42,6 +43,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::read_raw, module)?)?;
     module.add_function(wrap_pyfunction!(gather_rows::gather_rows, module)?)?;
     module.add_function(wrap_pyfunction!(gather_rows::scatter_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(index_keys::index, module)?)?;
+    module.add_function(wrap_pyfunction!(index_keys::assign_index, module)?)?;
+    module.add_function(wrap_pyfunction!(index_keys::route_index, module)?)?;
+    module.add_function(wrap_pyfunction!(index_keys::argwhere, module)?)?;
     module.add_function(wrap_pyfunction!(lu::has_lapack, module)?)?;
     module.add_function(wrap_pyfunction!(lu::lu_panel, module)?)?;
     module.add_function(wrap_pyfunction!(lu::apply_panel, module)?)?;

@@ -13,6 +13,7 @@ mod fft;
 mod files;
 mod fp_flags;
 mod halo;
+mod index_keys;
 mod laplace_plan;
 mod loans;
 mod message_volume;

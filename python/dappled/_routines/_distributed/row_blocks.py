@@ -179,13 +179,3 @@ def owner_ranks(bounds: Any, indices: Any) -> Any:
     for bound in bounds:
         result += indices >= bound
     return result
-
-
-def take_rows(array: Any, indices: Any, target: Any) -> tuple[Any, int | None]:
-    """Rows by index, distributed as `target`; or an index that is out of range. Collective."""
-    indices = numpy.ascontiguousarray(indices).reshape(-1)
-    piece = raw_bytes(read_local_rows(array))
-    result, wrong = core.rows_by_number(
-        array, row_distribution(array.shape), piece, indices, target
-    )
-    return result, wrong
