@@ -26,6 +26,8 @@ __all__ = [
     "arg_reduce",
     "argsort",
     "argsort_distributed",
+    "argwhere",
+    "assign_index",
     "before_fork",
     "bincount",
     "block_with_halo",
@@ -52,6 +54,7 @@ __all__ = [
     "gather",
     "has_begun",
     "histogram_uniform",
+    "index",
     "init",
     "inv",
     "leave",
@@ -77,6 +80,7 @@ __all__ = [
     "ranks",
     "read_raw",
     "reduce",
+    "route_index",
     "rows_by_number",
     "rules",
     "scatter",
@@ -87,10 +91,10 @@ __all__ = [
     "set_kind",
     "set_local",
     "share",
-    "sort_distributed",
     "singular_values",
     "slogdet",
     "solve",
+    "sort_distributed",
     "sort_values",
     "spread_numbers",
     "start_explaining",
@@ -604,6 +608,12 @@ def take_rows(
 def put_items(target: NDArray[Any], at: NDArray[np.int64], values: NDArray[Any]) -> int | None: ...
 def count_chosen(mask: NDArray[np.bool]) -> int: ...
 def chosen(array: ndarray, mask: ndarray) -> ndarray | None: ...
+def index(array: ndarray, key: Any) -> Any: ...
+def assign_index(array: ndarray, key: Any, value: ndarray) -> bool: ...
+def route_index(
+    array: ndarray, key: Any, value: ndarray | None = None
+) -> tuple[ndarray, ndarray, NDArray[np.int64], NDArray[Any] | None] | None: ...
+def argwhere(array: ndarray) -> ndarray: ...
 def places(mask: NDArray[np.bool], out: NDArray[np.int64]) -> None: ...
 def merge_sorted(a: NDArray[Any], b: NDArray[Any], out: NDArray[Any]) -> None: ...
 def sort_values(values: NDArray[Any], room: NDArray[np.uint64], out: NDArray[Any]) -> None: ...

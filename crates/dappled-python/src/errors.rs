@@ -108,7 +108,12 @@ impl Raise for GraphError {
         match self {
             GraphError::View(ViewError::Key(error)) => error.raise(),
             GraphError::View(ViewError::Axis { axis, ndim }) => axis_error(axis, ndim, None),
+            GraphError::View(ViewError::IndexBroadcast(_)) | GraphError::MaskShape { .. } => {
+                PyIndexError::new_err(text)
+            }
             GraphError::View(_)
+            | GraphError::ValueShape { .. }
+            | GraphError::MaskValueCount { .. }
             | GraphError::AssignmentShape { .. }
             | GraphError::MatmulDimensions { .. }
             | GraphError::MatmulShapes { .. }
@@ -117,7 +122,9 @@ impl Raise for GraphError {
             | GraphError::Distribution { .. } => PyValueError::new_err(text),
             GraphError::IntegerOutOfBounds { .. } => PyOverflowError::new_err(text),
             GraphError::Linalg(_) => linalg_error(text),
-            GraphError::NoLoop { .. } => PyTypeError::new_err(text),
+            GraphError::NoLoop { .. } | GraphError::MaskValueDimensions { .. } => {
+                PyTypeError::new_err(text)
+            }
             GraphError::InsideLocal(_) => LocalContextError::new_err(text),
             GraphError::Forked(_) | GraphError::WrongThread { .. } => PyRuntimeError::new_err(text),
             GraphError::Npy(_) => PyValueError::new_err(text),

@@ -121,6 +121,26 @@ pub enum Error {
         /// Length of the mask along it.
         mask_length: usize,
     },
+    /// Values with more than one axis are assigned to the elements of a mask.
+    #[error(
+        "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has \
+         {ndim} dimensions"
+    )]
+    MaskValueDimensions {
+        /// Number of axes of the values.
+        ndim: usize,
+    },
+    /// A mask selects another number of elements than there are values.
+    #[error(
+        "NumPy boolean array indexing assignment cannot assign {values} input values to the \
+         {selected} output values where the mask is true"
+    )]
+    MaskValueCount {
+        /// Number of values.
+        values: usize,
+        /// Number of selected elements.
+        selected: usize,
+    },
     /// An element was requested with too few or too many indices.
     #[error("an element of an array with {ndim} dimensions has {ndim} indices, got {given}")]
     IndexCount {
@@ -346,6 +366,12 @@ pub enum ViewError {
     /// The shapes do not broadcast.
     #[error("operands could not be broadcast together with shapes {}", format_shapes(.0))]
     Broadcast(Vec<Vec<usize>>),
+    /// The shapes of the index arrays of a key do not broadcast.
+    #[error(
+        "shape mismatch: indexing arrays could not be broadcast together with shapes {}",
+        format_shapes(.0)
+    )]
+    IndexBroadcast(Vec<Vec<usize>>),
 }
 
 /// Formats a shape as NumPy does in these messages: `(2,3)`.

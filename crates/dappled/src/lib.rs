@@ -163,6 +163,7 @@ pub use ops::convolve::ConvolveMode;
 pub use ops::fft::{FftKind, FftStep};
 #[doc(hidden)]
 pub use ops::histogram::sum_over_ranks;
+pub use ops::index::{IndexKey, RoutedRows, RowValues};
 #[doc(hidden)]
 pub use ops::linalg::{LeastSquares, LogDeterminant, SingularValues};
 #[doc(hidden)]

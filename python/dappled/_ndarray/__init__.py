@@ -7,7 +7,7 @@ view-or-copy behaviour, strides and memory order that NumPy documents.
 core               the Rust core as the rest of the package sees it; dtype predicates
 methods            attaches members to the class
 indexing           advanced indexing on several ranks; threaded_indexing: in one process
-index_keys         normalised index keys; bool_keys: 0-d boolean indices
+index_keys         which keys the core resolves, and NumPy's errors for the others
 views              views computed on metadata; memory_order: the order of axes in memory
 opaque_dtypes      dtypes without kernels: structured, datetime, string
 flags flatiter nditer printing exports subclasses

@@ -69,6 +69,8 @@ def _nonzero(a: Any) -> Any:
         return _index_columns(core.wrap(numpy.argwhere(core.unwrap(a)), True))
     if not is_distributed(a) or not is_communicable(a.dtype):
         return NotImplemented
+    if not a._items:
+        return _index_columns(core.argwhere(a))
     piece = row_blocks.local_rows(a.reshape(-1))
     result = numpy.flatnonzero(piece) + row_blocks.first_row(a.size)
     return _index_columns(

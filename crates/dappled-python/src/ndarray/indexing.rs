@@ -34,7 +34,8 @@ fn parse_basic_key(key: &Bound<'_, PyAny>) -> PyResult<Option<SmallVec<[KeyItem;
     }
 }
 
-fn parse_key_item(object: &Bound<'_, PyAny>) -> PyResult<Option<KeyItem>> {
+/// Parses an item of basic indexing; `None` for any other item.
+pub fn parse_key_item(object: &Bound<'_, PyAny>) -> PyResult<Option<KeyItem>> {
     if let Ok(slice) = object.cast::<PySlice>() {
         return unpack_slice(slice).map(Some);
     }

@@ -12,6 +12,7 @@ pub mod dtype_dispatch;
 pub mod fft;
 pub mod files;
 pub mod gather_rows;
+pub mod index_keys;
 pub mod linalg;
 pub mod matmul;
 #[allow(unsafe_code)]
@@ -49,6 +50,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(linalg::solve, module)?)?;
     module.add_function(wrap_pyfunction!(linalg::svd, module)?)?;
     module.add_function(wrap_pyfunction!(matmul::matmul_distributed, module)?)?;
+    module.add_function(wrap_pyfunction!(index_keys::index, module)?)?;
+    module.add_function(wrap_pyfunction!(index_keys::assign_index, module)?)?;
+    module.add_function(wrap_pyfunction!(index_keys::route_index, module)?)?;
+    module.add_function(wrap_pyfunction!(index_keys::argwhere, module)?)?;
     module.add_function(wrap_pyfunction!(random::random, module)?)?;
     module.add_class::<routing::RowExchange>()?;
     module.add_function(wrap_pyfunction!(routing::block_with_halo, module)?)?;

@@ -38,7 +38,7 @@ pub fn is_int(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Returns the value of a bool of Python or NumPy.
-fn as_bool(object: &Bound<'_, PyAny>) -> Option<bool> {
+pub fn as_bool(object: &Bound<'_, PyAny>) -> Option<bool> {
     static BOOL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     match object.cast::<PyBool>() {
         Ok(value) => Some(value.is_true()),

@@ -63,7 +63,7 @@ impl Array {
 }
 
 /// The default placement of items.
-fn item_placement(session: &Session, shape: &[usize], item: usize) -> Placement {
+pub(super) fn item_placement(session: &Session, shape: &[usize], item: usize) -> Placement {
     if session.should_replicate(shape, item) {
         return Placement::Replicated;
     }

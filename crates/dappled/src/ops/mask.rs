@@ -27,15 +27,16 @@ use crate::session::fingerprint::Fingerprint;
 impl Array {
     /// Selects the elements where a mask of the same shape is true, in C order. Collective.
     ///
-    /// On several ranks the array must be one-dimensional and in ascending blocks; otherwise the
-    /// result is `None`.
+    /// On several ranks the array must be one-dimensional and in ascending blocks, on one rank both
+    /// arrays must be in C order; otherwise the result is `None`.
     pub fn select_by_mask(&self, mask: &Array) -> Result<Option<Array>> {
         let session = self.session();
         let values = ReduceInput::new(self, self.dtype())?;
         let mask_values = ReduceInput::new(mask, mask.dtype())?;
         self.record_mask_plan(&values, &mask_values)?;
         let (mask_step, values_step) = match session.fabric().size() {
-            1 => (None, None),
+            1 if self.is_replicated() && mask.is_replicated() => (None, None),
+            1 => return Ok(None),
             _ => {
                 let Some(plan) = self.mask_plan(&values, &mask_values) else { return Ok(None) };
                 log_selection(session, &values, &mask_values)?;

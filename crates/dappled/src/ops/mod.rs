@@ -12,7 +12,8 @@
 //! argminmax       argmin and argmax
 //! mask            boolean-mask selection
 //! take_put        gather and scatter of rows by index arrays
-//! index_arrays    selection, take and put of arrays of any distribution
+//! index           NumPy's advanced indexing: masks and index arrays beside basic items
+//! index_arrays    its steps on arrays of any distribution
 //! redistribute    distributions, local pieces, redistribution
 //! reshape         reshape that is no view
 //! items           elements of dtypes without kernels
@@ -37,6 +38,7 @@ pub(crate) mod explain;
 pub(crate) mod fft;
 pub(crate) mod halo;
 pub(crate) mod histogram;
+pub(crate) mod index;
 pub(crate) mod index_arrays;
 pub(crate) mod items;
 pub(crate) mod linalg;

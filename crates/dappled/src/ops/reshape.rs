@@ -7,6 +7,16 @@ use crate::run::reshape::{copy_to_own_memory, reshape_distributed};
 use crate::view::reshape::reshape_view;
 
 impl Array {
+    /// The array with another shape of the same size, in C order: a view if there is one.
+    ///
+    /// A copy is collective, unless the array is replicated.
+    pub(crate) fn reshaped(&self, shape: &[usize]) -> Result<Array> {
+        match reshape_view(self.view(), shape) {
+            Some(view) => Ok(self.with_view(view)),
+            None => self.reshaped_copy(shape),
+        }
+    }
+
     /// Copies the array in C order to another shape of the same size.
     ///
     /// Collective, unless the array is replicated.

@@ -107,8 +107,9 @@ impl Array {
     }
 }
 
-/// Returns true if elements are in this buffer.
+/// Returns true if elements are in this buffer, or no elements at one of its ends: the caller may
+/// read the buffer.
 fn overlaps<T>(memory: &Buffer, elements: &[T]) -> bool {
     let (start, other) = (memory.as_ptr() as usize, elements.as_ptr() as usize);
-    start < other + size_of_val(elements) && other < start + memory.len()
+    start <= other + size_of_val(elements) && other <= start + memory.len()
 }

@@ -1,12 +1,15 @@
 //! Elements by mask and by index.
 
+use dappled_protocol::slice::KeyItem;
+
 use super::element::ArrayElement;
 use super::operators::Operand;
 use super::{Array, Mask};
 use crate::array::Array as DynArray;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::operand::UfuncOperand;
-use crate::view::normalize_axis;
+use crate::ops::index::IndexKey;
+use crate::view::{IndexItem, normalize_axis};
 
 impl<T: ArrayElement> Array<T> {
     /// The elements where a mask of the same shape is true, in C order: `a[mask]`. Collective.
@@ -22,13 +25,9 @@ impl<T: ArrayElement> Array<T> {
     /// # Ok::<(), dappled::Error>(())
     /// ```
     pub fn masked(&self, mask: &Mask) -> Result<Self> {
-        let axes = mask.ndim();
-        if (1..self.ndim()).contains(&axes) && self.shape()[..axes] == *mask.shape() {
-            let rows = [&[mask.len()], &self.shape()[axes..]].concat();
-            let rows: Vec<i64> = rows.iter().map(|&length| length as i64).collect();
-            return self.reshape(rows)?.take(&mask.flatnonzero()?);
-        }
-        self.dynamic.select(&mask.dynamic).map(Self::from_dynamic)
+        self.dynamic
+            .index(&IndexKey::new(vec![IndexItem::Mask(mask.dynamic.clone())]))
+            .map(Self::from_dynamic)
     }
 
     /// Writes a value where a mask is true: `a[mask] = value`. Collective.
@@ -51,34 +50,15 @@ impl<T: ArrayElement> Array<T> {
     /// # Ok::<(), dappled::Error>(())
     /// ```
     pub fn take(&self, indices: &Array<i64>) -> Result<Self> {
-        if self.ndim() == 0 {
-            return Err(Error::ZeroDimensional("indexed by an array"));
-        }
-        let rows = self.dynamic.take(&indices.reshape([-1])?.dynamic)?;
-        if indices.ndim() == 1 {
-            return Ok(Self::from_dynamic(rows));
-        }
-        let shape = indices.shape().iter().chain(&self.shape()[1..]);
-        Self::from_dynamic(rows).reshape(shape.map(|&length| length as i64).collect::<Vec<_>>())
+        self.take_axis(indices, 0)
     }
 
     /// The elements at these indices along an axis: `numpy.take`. Collective.
     pub fn take_axis(&self, indices: &Array<i64>, axis: isize) -> Result<Self> {
         let axis = normalize_axis(axis as i64, self.ndim())?;
-        let mut first: Vec<i64> = (0..self.ndim() as i64).collect();
-        let moved = first.remove(axis);
-        first.insert(0, moved);
-        let taken = self.transpose(&first)?.take(indices)?;
-        // The axes of the indices take the place of the axis.
-        let count = indices.ndim() as i64;
-        let own = |position: i64| if position < axis as i64 { position + count } else { position };
-        let order: Vec<i64> = (0..taken.ndim() as i64)
-            .map(|position| match position - axis as i64 {
-                at if (0..count).contains(&at) => at,
-                _ => own(position),
-            })
-            .collect();
-        taken.transpose(order)
+        let mut items = vec![IndexItem::Basic(KeyItem::Slice(None, None, None)); axis];
+        items.push(IndexItem::Indices(indices.dynamic.clone()));
+        self.dynamic.index(&IndexKey::new(items)).map(Self::from_dynamic)
     }
 
     /// Writes rows at these indices along the first axis: `a[indices] = values`. Collective.
@@ -86,33 +66,20 @@ impl<T: ArrayElement> Array<T> {
     /// The values broadcast to the shape of the indices followed by that of a row. If an index
     /// occurs several times, the last row is kept. If an index is out of bounds, nothing is written.
     pub fn put(&self, indices: &Array<i64>, values: impl Operand<T>) -> Result<()> {
-        if self.ndim() == 0 {
-            return Err(Error::ZeroDimensional("indexed by an array"));
-        }
-        let shape: Vec<usize> = [indices.shape(), &self.shape()[1..]].concat();
-        let session = self.dynamic.session();
         let values = match values.operand() {
-            UfuncOperand::Array(values) => {
-                let fail =
-                    || Error::ValueShape { from: values.shape().to_vec(), to: shape.clone() };
-                Self::from_dynamic(values.broadcast_to(&shape).ok_or_else(fail)?)
-            }
+            UfuncOperand::Array(values) => values.clone(),
             UfuncOperand::Strong(value) | UfuncOperand::Weak(_, value) => {
-                Self::from_dynamic(DynArray::filled(session, &shape, value))
+                DynArray::filled(self.dynamic.session(), &[], value)
             }
         };
-        let rows = [&[indices.len()][..], &self.shape()[1..]].concat();
-        let values =
-            values.reshape(rows.iter().map(|&length| length as i64).collect::<Vec<_>>())?;
-        self.dynamic.put(&indices.reshape([-1])?.dynamic, &values.dynamic)
+        let key = IndexKey::new(vec![IndexItem::Indices(indices.dynamic.clone())]);
+        self.dynamic.assign_index(&key, &values)
     }
 }
 
 impl Mask {
     /// The positions of the true elements in C order: `numpy.flatnonzero`. Collective.
     pub fn flatnonzero(&self) -> Result<Array<i64>> {
-        let shape = [self.len()];
-        let positions = Array::from_fn_in(self.dynamic.session(), &shape, |index| index[0] as i64);
-        positions.masked(&self.reshape([-1])?)
+        self.dynamic.flatnonzero().map(Array::from_dynamic)
     }
 }

@@ -8,7 +8,7 @@ use super::Array;
 use super::element::ArrayElement;
 use crate::array::Array as DynArray;
 use crate::error::{Error, Result};
-use crate::view::reshape::{reshape_view, resolve_shape};
+use crate::view::reshape::resolve_shape;
 use crate::view::{ViewError, normalize_axes, normalize_axis};
 
 impl<T: ArrayElement> Array<T> {
@@ -26,11 +26,7 @@ impl<T: ArrayElement> Array<T> {
     /// ```
     pub fn reshape(&self, shape: impl AsRef<[i64]>) -> Result<Self> {
         let shape = resolve_shape(shape.as_ref(), self.len())?;
-        let reshaped = match reshape_view(self.dynamic.view(), &shape) {
-            Some(view) => self.dynamic.with_view(view),
-            None => self.dynamic.reshaped_copy(&shape)?,
-        };
-        Ok(Self::from_dynamic(reshaped))
+        self.dynamic.reshaped(&shape).map(Self::from_dynamic)
     }
 
     /// Returns a view with the axes in reverse order.

@@ -6,6 +6,7 @@
 //! relates the axes of a view to those of the distributed base.
 //!
 //! ```text
+//! advanced_index masks and index arrays in keys
 //! axis_mapping   which axis of the base each axis of a view follows
 //! fitting_shape  shapes of the base for which a view has an axis mapping
 //! index          basic indexing
@@ -13,6 +14,7 @@
 //! reshape        other shapes of the same elements
 //! ```
 
+pub(crate) mod advanced_index;
 pub(crate) mod axis_mapping;
 pub(crate) mod fitting_shape;
 pub(crate) mod index;
@@ -20,6 +22,7 @@ pub(crate) mod memory_order;
 pub(crate) mod reshape;
 
 pub use crate::view::fitting_shape::fitting_shape;
+pub use advanced_index::{AdvancedIndex, IndexItem, IndexedAxes, broadcast_index_shapes};
 pub use axis_mapping::{axis_mapping, map_view};
 pub use index::{IndexedView, index_view};
 pub use memory_order::{

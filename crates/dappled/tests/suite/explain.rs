@@ -2,7 +2,8 @@
 
 use dappled::protocol::Distribution;
 use dappled::protocol::slice::KeyItem;
-use dappled::{Array, FftKind, FftStep, GraphError, Limits, ReduceRequest, Session};
+use dappled::view::IndexItem;
+use dappled::{Array, FftKind, FftStep, GraphError, IndexKey, Limits, ReduceRequest, Session};
 use dappled_fabric::Threads;
 use dappled_fft::Direction;
 use dappled_kernels::{ArgReduceOp, Bool, DType, ReduceOp};
@@ -174,12 +175,13 @@ fn masks() {
 
 #[test]
 fn index_arrays() {
-    check_plans("take", |a| {
-        a.take(&Array::from_slice(a.session(), &[6], &[5i64, -1, 3, 3, 0, 7])).map(drop)
-    });
+    fn key(a: &Array) -> IndexKey {
+        let rows = Array::from_slice(a.session(), &[6], &[5i64, -1, 3, 3, 0, 7]);
+        IndexKey::new(vec![IndexItem::Indices(rows)])
+    }
+    check_plans("take", |a| a.index(&key(a)).map(drop));
     check_plans("put", |a| {
-        let at = Array::from_slice(a.session(), &[6], &[5i64, -1, 3, 3, 0, 7]);
-        a.put(&at, &Array::full(a.session(), &[6, a.shape()[1]], 1.0))
+        a.assign_index(&key(a), &Array::full(a.session(), &[6, a.shape()[1]], 1.0))
     });
 }
 

@@ -15,6 +15,7 @@ mod files;
 mod fp_flags;
 mod halo;
 mod histogram;
+mod index_keys;
 mod laplace_plan;
 mod linalg;
 mod loans;

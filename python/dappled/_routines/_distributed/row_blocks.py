@@ -150,13 +150,3 @@ def _like_rows(raw: Any, rows: Any) -> Any:
 def owner_ranks(length: int, indices: Any) -> Any:
     """The rank that owns each row index."""
     return numpy.searchsorted(block_starts(length)[1:-1], indices, side="right")
-
-
-def take_rows(array: Any, indices: Any, target: Any) -> tuple[Any, int | None]:
-    """Rows by index, distributed as `target`; or an index that is out of range. Collective."""
-    indices = numpy.ascontiguousarray(indices).reshape(-1)
-    piece = raw_bytes(read_local_rows(array))
-    result, wrong = core.rows_by_number(
-        array, row_distribution(array.shape), piece, indices, target
-    )
-    return result, wrong
