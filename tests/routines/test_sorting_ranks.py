@@ -27,6 +27,13 @@ def by_fields(order):
     return program
 
 
+def dates(a):
+    """Days of which some are NaT."""
+    days = a.astype("M8[D]")
+    days[3] = "NaT"
+    return days
+
+
 # Not of those for which NumPy has a few numbers in one place, as many as are asked for.
 METHODS = """
     hazen higher interpolated_inverted_cdf linear lower median_unbiased nearest normal_unbiased
@@ -47,6 +54,19 @@ SORTING = {
     "unique all swapped": lambda np, a: with_order(np.unique(a.astype(">f8"), True)[0]),
     "rows swapped": lambda np, a: with_order(a.astype(">f8")[[1, 0]]),
     "chosen swapped": lambda np, a: with_order(a.astype(">f8")[a > 3]),
+    "sort few lines": lambda np, a: [np.sort(a.reshape(2, -1)), np.sort(a.T.reshape(-1, 1, 2), 0)],
+    "argsort few lines": lambda np, a: np.argsort(a.reshape(2, -1), axis=1, kind="stable"),
+    "sort dates": lambda np, a: np.sort(dates(a), axis=None).astype("i8"),
+    "argsort dates": lambda np, a: np.argsort(dates(a), axis=None, kind="stable"),
+    "unique dates": lambda np, a: [
+        np.unique(dates(a), equal_nan=same).astype("i8") for same in (True, False)
+    ],
+    "unique all dates": lambda np, a: np.unique(dates(a), True, True, True, equal_nan=False)[1:],
+    "unique texts": lambda np, a: np.unique(a.astype("S5"), True, True, True),
+    "unique NaNs": lambda np, a: [
+        np.unique(np.where(a > 9, np.nan, a), return_counts=True, equal_nan=same)
+        for same in (True, False)
+    ],
     "sort field": by_fields("y"),
     "sort fields": by_fields(["z", "x"]),
     "sort wrong fields": lambda np, a: [

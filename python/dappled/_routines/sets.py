@@ -54,7 +54,9 @@ def _unique_on_ranks(
     if axis is not None or not _is_unique_by_core(ar.dtype, equal_nan):
         return _rebound_function(numpy.unique)(ar, *wanted, axis, equal_nan=equal_nan)
     row = ar.reshape(-1)
-    values, *columns = core.unique_distributed(row, *wanted, bool(equal_nan))
+    # NumPy hashes dates if it returns values alone, and then finds each NaT equal.
+    equal_nan = bool(equal_nan) or (ar.dtype.kind == "M" and not any(wanted))
+    values, *columns = core.unique_distributed(row, *wanted, equal_nan)
     if not any(wanted):
         return _with_first_nan(values, row, equal_nan)
     if inverse:

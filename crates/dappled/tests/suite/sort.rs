@@ -323,7 +323,7 @@ fn lines_along_every_axis() {
             });
             let (mut sorted, mut order) = (values.clone(), vec![0; count]);
             let inner: usize = shape[axis + 1..].iter().product();
-            for start in (0..count).filter(|at| at / inner % shape[axis] == 0) {
+            for start in (0..count).filter(|at| (at / inner).is_multiple_of(shape[axis])) {
                 let mut line: Vec<(i32, i64)> =
                     (0..shape[axis]).map(|at| (values[start + at * inner], at as i64)).collect();
                 line.sort();
@@ -343,7 +343,8 @@ fn lines_along_every_axis() {
 #[test]
 fn messages_are_as_large_as_pieces() {
     const LENGTH: usize = 1 << 18;
-    let cases: [(&str, fn(u64) -> i64, usize); 3] = [
+    type Value = fn(u64) -> i64;
+    let cases: [(&str, Value, usize); 3] = [
         ("random", |at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) as i64, 1),
         ("equal", |_| 7, 0),
         ("sorted", |at| at as i64 / 3, 0),
