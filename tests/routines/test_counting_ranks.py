@@ -40,7 +40,34 @@ def slid(function, a, mode):
     ]
 
 
+def selected(np, a, select, q=()):
+    """Order statistics of all elements, of rows and of few long lines."""
+    with_nan = np.where(a == a[3, 4], np.nan, a)
+    columns = a.reshape(-1, 2)
+    return [
+        *(select(a, *q), select(a.ravel(), *q, axis=-1), select(a[::-1, 1:], *q)),
+        *(select(a, *q, axis=0), select(a.T, *q, axis=1), select(a, *q, axis=(0, 1))),
+        *(select(columns, *q, axis=0), select(columns.T, *q, axis=-1)),
+        *(select(with_nan, *q), select(with_nan.reshape(-1, 2), *q, axis=0)),
+        *(select(a.astype(kind), *q) for kind in ("i1", "u4", "f2", "f4")),
+        *(select(a, *q, keepdims=True), select(a, *q, overwrite_input=True)),
+    ]
+
+
 COUNTING = {
+    "medians": lambda np, a: selected(np, a.copy(), np.median),
+    "quantiles": lambda np, a: selected(np, a.copy(), np.quantile, ([0.1, 0.75, 1],)),
+    "percentile": lambda np, a: selected(np, a.copy(), np.percentile, (33.3,)),
+    "many quantiles": lambda np, a: np.quantile(a, np.linspace(0, 1, 50)),
+    "quantile methods": lambda np, a: [
+        np.quantile(a, [0, 0.3, 1], method=method)
+        for method in ("inverted_cdf", "hazen", "lower", "nearest", "closest_observation")
+    ],
+    "bad quantiles": lambda np, a: [
+        raised(lambda: np.quantile(a, 1.5)),
+        raised(lambda: np.quantile(a, 0.5, method="middle")),
+        raised(lambda: np.quantile(a + 1j, 0.5)),
+    ],
     "bincount": lambda np, a: np.bincount(np.abs(a).astype(int).reshape(-1)),
     "bincount weights": lambda np, a: np.bincount(FEW, a[:, 1], 50),
     "histogram": lambda np, a: np.histogram(a),

@@ -7,6 +7,7 @@ on whole lines, on all ranks and threads.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -132,17 +133,23 @@ def _quantile(
     def compute(rows: Any) -> Any:
         return function(rows, q, -1, **known)
 
+    plain = not rare and not isinstance(q, ndarray)
     if core.ranks() > 1:
-        plain = not rare and not isinstance(q, ndarray) and not options.get("overwrite_input")
-        few = plain and numpy.size(q) <= _MAX_SELECTED_QUANTILES
-        if few and is_distributed(a) and _is_selectable(a, axis):
-            return call_from_user_frame(function, _OrderStatistics(a), q, **options)
-        result = _map_distributed_lines(a, axis, compute) if plain and is_distributed(a) else None
-        return _rebound_function(function)(a, q, axis, **options) if result is None else result
-    lines = is_large(a) and a.ndim > 1 and a.size and a.dtype.kind in "iuf"
-    if rare or not lines or isinstance(q, ndarray):
+        plain = plain and not options.get("overwrite_input")
+        if plain and is_distributed(a):
+            if _is_selectable(a, axis) and numpy.size(q) <= _MAX_SELECTED_QUANTILES:
+                return call_from_user_frame(function, _OrderStatistics(a), q, **options)
+            result = _map_distributed_lines(a, axis, compute)
+            if result is not None:
+                return result
+        return _rebound_function(function)(a, q, axis, **options)
+    if not plain or not is_large(a) or not a.size or a.dtype.kind not in "iuf":
         return NotImplemented
-    return _map_lines(a, axis, compute)
+    if a.ndim > 1 and axis is not None:
+        return _map_lines(a, axis, compute)
+    if not _is_selectable(a, axis) or numpy.size(q) > _MAX_SELECTED_QUANTILES:
+        return NotImplemented
+    return call_from_user_frame(function, _OrderStatistics(a), q, **options)
 
 
 @implements(numpy.quantile)
@@ -190,12 +197,14 @@ def _compute_lines(memory: Any, compute: Callable[[Any], Any], shared: int) -> A
 def _map_distributed_lines(a: Any, axis: Any, compute: Callable[[Any], Any]) -> Any:
     """The result for each line of a distributed array; None if there is no such axis.
 
-    Each rank gets whole lines.
+    Each rank gets whole lines, unless there are too few.
     """
     known = type(axis) is int and -a.ndim <= axis < a.ndim and a.ndim > 1 and a.size
     if not known or a.dtype.kind not in "iuf" or not a.dtype.isnative:
         return None
     rest = a.shape[: axis % a.ndim] + a.shape[axis % a.ndim + 1 :]
+    if math.prod(rest) < core.ranks() and is_native(a.dtype):
+        return _select_lines(numpy.moveaxis(a, axis, -1), compute)
     shared = _longest_axis(rest)
     kinds = ["n"] * len(rest)
     kinds[shared] = "b"
@@ -212,3 +221,11 @@ def _map_distributed_lines(a: Any, axis: Any, compute: Callable[[Any], Any]) -> 
     return row_blocks.to_default_layout(
         core.from_piece(target, row_blocks.contiguous_copy(result), True)
     )
+
+
+def _select_lines(lines: Any, compute: Callable[[Any], Any]) -> Any:
+    """The result for each line along the last axis, from order statistics of one after another."""
+    rest = lines.shape[:-1]
+    rows = (_OrderStatistics(lines[index]) for index in numpy.ndindex(rest))
+    stacked = numpy.stack([call_from_user_frame(compute, row) for row in rows], -1)
+    return core.wrap(stacked.reshape(*stacked.shape[:-1], *rest), True)

@@ -117,7 +117,9 @@ impl NumpyCallback {
             let found = self.function.bind(py).call1(arrays)?;
             Ok(found.extract::<PyReadonlyArray1<'_, i64>>()?.as_slice()?.to_vec())
         };
-        let keep = |error| drop(self.error.lock().expect("no call panics").get_or_insert(error));
+        let keep = |error| {
+            self.error.lock().expect("no call panics").get_or_insert(error);
+        };
         Python::attach(call).map_err(keep).ok()
     }
 

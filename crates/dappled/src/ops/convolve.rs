@@ -128,7 +128,7 @@ fn convolve_as<T: Element>(
     let mut sums = memory::with_capacity(end - own.start);
     let check_interval = PRODUCTS_PER_CHECK / short.len().max(1) + 1;
     for position in own.start..end {
-        if (position - own.start) % check_interval == 0 {
+        if (position - own.start).is_multiple_of(check_interval) {
             interrupt::check();
         }
         let first = (position + 1).saturating_sub(short.len()).max(origin);

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from dappled._routines._distributed import row_blocks
-from dappled._routines._distributed.splitters import allgather
 
 # Elements of a chunk, which every rank has beside its piece.
 CHUNK_ELEMENTS = 1 << 16
@@ -20,4 +19,4 @@ def replicated_chunks(row: Any, step: int = CHUNK_ELEMENTS) -> Iterator[tuple[in
     piece, first = row_blocks.read_local_rows(row), row_blocks.first_row(len(row))
     for start in range(0, len(row), step):
         own = piece[max(start - first, 0) : max(start + step - first, 0)]
-        yield start, row_blocks.concatenate(allgather(own))
+        yield start, row_blocks.allgather("a chunk", own)

@@ -17,7 +17,6 @@ from dappled._ranks.comm import check_collective
 from dappled._ranks.consensus import collective_try
 from dappled._routines._distributed import row_blocks
 from dappled._routines._distributed.chunks import CHUNK_ELEMENTS, replicated_chunks
-from dappled._routines._distributed.splitters import allgather
 from dappled._routines.convolution import with_left_halo
 from dappled._routines.creation import asarray
 
@@ -62,7 +61,7 @@ class _Remainder:
                 result.append(numpy.empty(stop - start, self.piece.dtype))
             given = result[-1] if own else result[0]
             collective_try(partial(self._divide, start, given, divisor, scale))
-            factors = row_blocks.concatenate(allgather(given))
+            factors = row_blocks.allgather("polydiv", given)
             collective_try(partial(self._take, start, factors[: 0 if own else None], divisor))
         return row_blocks.concatenate_ranks(numpy.concatenate(result))
 
@@ -86,7 +85,7 @@ class _Remainder:
     def first(self) -> int:
         """The first coefficient that is not close to zero, or the last one."""
         positions = numpy.flatnonzero(~numpy.isclose(self.piece, 0, rtol=1e-14))[:1] + self._start
-        result = numpy.concatenate(allgather(positions))
+        result = row_blocks.allgather("polydiv", positions)
         return int(result[0]) if len(result) else self._length - 1
 
 

@@ -66,15 +66,16 @@ def contiguous_copy(piece: Any) -> Any:
     return piece if own else piece.copy(order="C")
 
 
-def row_counts(piece: Any) -> Any:
-    """The number of rows of each rank. Collective."""
-    sent = core.gather("lengths", numpy.int64(len(piece)).tobytes())
-    return numpy.array([numpy.frombuffer(one, numpy.int64)[0] for one in sent])
+def allgather(what: str, rows: Any) -> Any:
+    """Allgather: the rows of all ranks, in rank order. Collective."""
+    sent = core.gather(what, raw_bytes(rows).tobytes())
+    return numpy.frombuffer(b"".join(sent), rows.dtype).reshape(-1, *rows.shape[1:])
 
 
 def concatenate_ranks(piece: Any, fresh: bool = False) -> Any:
     """Our array from any number of rows per rank, in the order of ranks. Collective."""
-    bounds = numpy.concatenate([[0], numpy.cumsum(row_counts(piece))])
+    counts = allgather("lengths", numpy.array([len(piece)]))
+    bounds = numpy.concatenate([[0], numpy.cumsum(counts)])
     shape = (int(bounds[-1]), *piece.shape[1:])
     if not shape[0]:
         return core.wrap(numpy.empty(shape, piece.dtype))

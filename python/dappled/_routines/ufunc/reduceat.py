@@ -7,7 +7,6 @@ are NumPy's bit by bit.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -91,9 +90,8 @@ def _reduce_segments(fold: Fold, whole: Any, array: Any, positions: Any, kind: A
     if whole is not None:
         low, high = (row_blocks.owner_ranks(length, ends) for ends in (first, last - 1))
         index = row_blocks.first_row(count) + numpy.flatnonzero(low < high)
-        own = numpy.stack([index, first[low < high], last[low < high]], 1).tolist()
-        sent = core.gather("ufunc.reduceat", pickle.dumps(own))
-        spanning = [one for gathered in sent for one in pickle.loads(gathered)]
+        own = numpy.stack([index, first[low < high], last[low < high]], 1)
+        spanning = row_blocks.allgather("ufunc.reduceat", own).tolist()
         if len(spanning) > 4 * core.ranks():
             return NotImplemented
         last = numpy.where(low < high, first + 1, last)
