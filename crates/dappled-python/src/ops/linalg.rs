@@ -8,6 +8,9 @@ use crate::errors::internal_error;
 use crate::ndarray::class::{NdArray, to_result};
 use crate::runtime::lock::run_locked;
 
+/// An array, or a scalar in place of an array without axes.
+type AnyResult<'py> = Bound<'py, PyAny>;
+
 /// The native array of an argument.
 fn native<'a>(array: &'a Bound<'_, NdArray>) -> PyResult<&'a Array> {
     array.get().array().ok_or_else(|| internal_error("linear algebra expects native arrays"))
@@ -17,7 +20,7 @@ fn native<'a>(array: &'a Bound<'_, NdArray>) -> PyResult<&'a Array> {
 fn run_to_array<'py>(
     py: Python<'py>,
     act: impl FnOnce() -> Result<Array, GraphError> + Send,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<AnyResult<'py>> {
     to_result(py, run_locked(py, usize::MAX, act)?)
 }
 
@@ -26,28 +29,28 @@ fn run_to_array<'py>(
 pub fn solve<'py>(
     matrix: &Bound<'py, NdArray>,
     sides: &Bound<'py, NdArray>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<AnyResult<'py>> {
     let (array, sides) = (native(matrix)?, native(sides)?);
     run_to_array(matrix.py(), || array.solve(sides))
 }
 
 /// The inverse of a matrix. Collective.
 #[pyfunction]
-pub fn inv<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
+pub fn inv<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<AnyResult<'py>> {
     let array = native(matrix)?;
     run_to_array(matrix.py(), || array.inv())
 }
 
 /// The lower triangle of the Cholesky factorisation. Collective.
 #[pyfunction]
-pub fn cholesky<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
+pub fn cholesky<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<AnyResult<'py>> {
     let array = native(matrix)?;
     run_to_array(matrix.py(), || array.cholesky())
 }
 
 /// The sign of the determinant, and the logarithm of its absolute value. Collective.
 #[pyfunction]
-pub fn slogdet<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<(Bound<'py, PyAny>, f64)> {
+pub fn slogdet<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<(AnyResult<'py>, f64)> {
     let (py, array) = (matrix.py(), native(matrix)?);
     let determinant = run_locked(py, usize::MAX, || array.slogdet())?;
     let sign = match determinant.is_complex() {
@@ -59,7 +62,7 @@ pub fn slogdet<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<(Bound<'py, PyAny>
 
 /// Q and R of a tall, narrow matrix. Collective.
 #[pyfunction]
-pub fn qr<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+pub fn qr<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<(AnyResult<'py>, AnyResult<'py>)> {
     let (py, array) = (matrix.py(), native(matrix)?);
     let [q, r] = run_locked(py, usize::MAX, || array.qr())?;
     Ok((to_result(py, q)?, to_result(py, r)?))
@@ -67,7 +70,7 @@ pub fn qr<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<(Bound<'py, PyAny>, Bou
 
 /// U, the singular values and V^H of a tall, narrow matrix. Collective.
 #[pyfunction]
-pub fn svd<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<[Bound<'py, PyAny>; 3]> {
+pub fn svd<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<[AnyResult<'py>; 3]> {
     let (py, array) = (matrix.py(), native(matrix)?);
     let svd = run_locked(py, usize::MAX, || array.svd())?;
     Ok([to_result(py, svd.u)?, to_result(py, svd.values)?, to_result(py, svd.vh)?])
@@ -75,7 +78,7 @@ pub fn svd<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<[Bound<'py, PyAny>; 3]
 
 /// The singular values of a tall, narrow matrix. Collective.
 #[pyfunction]
-pub fn singular_values<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
+pub fn singular_values<'py>(matrix: &Bound<'py, NdArray>) -> PyResult<AnyResult<'py>> {
     let array = native(matrix)?;
     run_to_array(matrix.py(), || array.singular_values())
 }
@@ -86,7 +89,7 @@ pub fn lstsq<'py>(
     matrix: &Bound<'py, NdArray>,
     sides: &Bound<'py, NdArray>,
     limit: f64,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, usize, Bound<'py, PyAny>)> {
+) -> PyResult<(AnyResult<'py>, AnyResult<'py>, usize, AnyResult<'py>)> {
     let (py, array, sides) = (matrix.py(), native(matrix)?, native(sides)?);
     let found = run_locked(py, usize::MAX, || array.lstsq(sides, limit))?;
     let solution = to_result(py, found.solution)?;

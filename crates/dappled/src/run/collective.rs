@@ -72,10 +72,23 @@ pub(crate) fn neighbor_all_to_all<T: Element>(
     sends: Vec<(u64, Vec<T>)>,
     receives: &[u64],
 ) -> Result<Vec<Vec<T>>> {
-    let payload = |(peer, elements)| (peer, Payload::Shared(Arc::new(MessageElements(elements))));
-    let sends = sends.into_iter().map(payload).collect();
-    let received = session.start_neighbor_all_to_all(name, sends, receives)?.wait()?;
+    let shared = |(peer, elements)| (peer, Arc::new(MessageElements(elements)));
+    let sends = sends.into_iter().map(shared).collect();
+    let received = start_neighbor_all_to_all(session, name, sends, receives)?.wait()?;
     Ok(received.into_iter().map(elements_of).collect())
+}
+
+/// Starts a neighbor all-to-all; the request completes with the messages of the other ranks.
+/// Collective.
+pub(crate) fn start_neighbor_all_to_all<T: Element>(
+    session: &Session,
+    name: &str,
+    sends: Vec<(u64, Arc<MessageElements<T>>)>,
+    receives: &[u64],
+) -> Result<ExchangeRequest> {
+    let payload = |elements: Arc<MessageElements<T>>| Payload::Shared(elements);
+    let sends = sends.into_iter().map(|(peer, elements)| (peer, payload(elements))).collect();
+    session.start_neighbor_all_to_all(name, sends, receives)
 }
 
 /// Allreduce: combines the values of all ranks element by element, in rank order. Collective.

@@ -199,3 +199,21 @@ fn overflow_is_reported_with_the_name_of_the_function() {
     });
     assert_eq!(reported, [["dot"], ["dot"]]);
 }
+
+/// A replicated factor whose elements are not in C order.
+#[test]
+fn a_transposed_replicated_factor_is_not_sent() {
+    for ranks in [2, 3] {
+        Threads::run(ranks, |fabric| {
+            let limits = Limits { replicate_below: 0, ..Limits::default() };
+            let session = Session::with_limits(Box::new(fabric), limits);
+            let numbers: Vec<f64> = (0..12).map(|value| value as f64).collect();
+            let left = Array::from_slice(&session, &[4, 3], &numbers).transposed(&[1, 0]);
+            let right = Array::full(&session, &[4, 5], 1.0);
+            let product = left.matmul(&right, &MatmulRequest::default()).unwrap();
+            let expected: Vec<f64> =
+                [18.0, 22.0, 26.0].into_iter().flat_map(|sum| [sum; 5]).collect();
+            assert_eq!(product.to_vec::<f64>().unwrap(), expected);
+        });
+    }
+}

@@ -2,7 +2,7 @@
 
 use dappled_base::memory;
 use dappled_kernels::DType;
-use dappled_linalg::{MatrixMut, MatrixRef, Routines, Svd, Trans};
+use dappled_linalg::{LinalgElement, MatrixMut, MatrixRef, Routines, Svd, Trans};
 
 use super::tall_skinny::{TallQr, in_block_rows, row_blocks};
 use super::{
@@ -61,11 +61,11 @@ impl Array {
                 let left = (Trans::None, MatrixRef::new(&left, rows, order));
                 let u = (Trans::None, MatrixRef::new(&u, order, order));
                 let output = MatrixMut::new(elements, rows, order);
-                routines::<T>(session).gemm(1.0.into(), left, u, T::default(), output);
+                routines::<T>(session).gemm(T::from_f64(1.0), left, u, T::default(), output);
                 Ok(())
             })?;
             // The rows of V^H are the conjugated columns of V.
-            let vh = memory::collect(v.iter().map(|value| dappled_linalg::LinalgElement::conjugate(*value)));
+            let vh = memory::collect(v.iter().map(|value| value.conjugate()));
             Ok(SingularValues {
                 u: in_block_rows(q, session, dtype)?,
                 values: replicate(session, &values, &[order], dtype.real())?,

@@ -2,7 +2,7 @@
 
 use dappled_base::{interrupt, memory};
 use dappled_kernels::{DType, DTypeKind, Scalar};
-use dappled_linalg::{MatrixMut, MatrixRef, Routines, Trans, Triangle};
+use dappled_linalg::{LinalgElement, MatrixMut, MatrixRef, Routines, Trans, Triangle};
 use num_complex::Complex64;
 
 use super::block_cyclic::{PanelBroadcast, PanelLayout};
@@ -79,7 +79,7 @@ impl Array {
             columns.with_elements(|elements| {
                 let first = first.map_or(0, |index| index[0] as usize);
                 let diagonal = elements.iter_mut().skip(first).step_by(order + 1);
-                diagonal.for_each(|element| *element = 1.0.into());
+                diagonal.for_each(|element| *element = T::from_f64(1.0));
                 Ok(())
             })?;
             solve_columns(self, columns, order, dtype)
@@ -98,7 +98,7 @@ impl Array {
                 let swaps = factor(session, &layout, matrix.reborrow(), None)?;
                 Ok((swaps, local_diagonal(&layout, matrix.as_ref())))
             })?;
-            let local = diagonal.into_iter().map(Complex64::from);
+            let local = diagonal.into_iter().map(|value| Complex64::new(value.real(), value.imaginary()));
             log_determinant(session, local, swaps, dtype)
         })
     }
