@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use dappled_base::{interrupt, memory};
+use dappled_kernels::element::typed_or_copied;
 use dappled_kernels::{Buffer, DTypeKind, Element, View};
 use dappled_protocol::Distribution;
 use dappled_protocol::slice::KeyItem;
@@ -15,7 +16,7 @@ use super::fft::block_ranges;
 use super::local_elements::{LocalElements, default_layout};
 use crate::array::Array;
 use crate::error::{Error, Result};
-use crate::run::collective::{all_to_all, as_elements};
+use crate::run::collective::all_to_all;
 
 /// Name of the messages of a halo exchange.
 const OPERATION: &str = "a halo exchange";
@@ -119,7 +120,7 @@ fn convolve_as<T: Element>(
     let short = short.cast(T::DTYPE)?.to_vec::<T>()?;
     let (length, halo) = (long.shape()[0], short.len() - 1);
     let rows = long.cast(T::DTYPE)?.block_with_halo(halo)?;
-    let rows = as_elements::<T>(&rows);
+    let rows = typed_or_copied::<T>(&rows);
     let ranges = block_ranges(session, length);
     let own = ranges[session.fabric().rank() as usize].clone();
     // The rank with the last elements also has the sums after them.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use dappled_base::interrupt;
-use dappled_kernels::element::{Bool, Element, bytes_of, f16};
+use dappled_kernels::element::{Bool, Element, bytes_of, f16, typed_or_copied};
 use dappled_kernels::{Buffer, DType, View};
 use dappled_sort::numpy_order::NumpyOrder;
 use dappled_sort::search::search;
@@ -17,7 +17,7 @@ use super::index_arrays::row_blocks;
 use super::local_elements::{LocalElements, default_layout};
 use crate::array::Array;
 use crate::error::Result;
-use crate::run::collective::{allgather, as_elements};
+use crate::run::collective::allgather;
 use crate::run::routing::Routing;
 
 /// Name of the messages of a search.
@@ -120,7 +120,7 @@ impl Array {
             bytes_of(&found).to_vec()
         });
         let found = routing.reply(session, replies.collect(), size_of::<i64>())?;
-        Ok(as_elements(&found).into_owned())
+        Ok(typed_or_copied(&found).into_owned())
     }
 }
 
@@ -203,6 +203,7 @@ fn native_kernel(dtype: DType) -> NativeKernel {
 }
 
 fn search_bytes<T: SearchElement>(sorted: &[u8], values: &[u8], right: bool) -> Vec<i64> {
-    let (sorted, values): (Cow<'_, [T]>, Cow<'_, [T]>) = (as_elements(sorted), as_elements(values));
+    let (sorted, values): (Cow<'_, [T]>, Cow<'_, [T]>) =
+        (typed_or_copied(sorted), typed_or_copied(values));
     search(&sorted, &values, right, |one, other| one.is_less(other))
 }

@@ -2,12 +2,11 @@
 //!
 //! Every function is collective: all ranks call it, in the same order and with the same name.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use dappled_base::memory;
 use dappled_fabric::{ExchangeRequest, Payload, keep};
-use dappled_kernels::element::{Element, bytes_of, bytes_of_mut, typed};
+use dappled_kernels::element::{Element, bytes_of, bytes_of_mut};
 
 use crate::error::Result;
 use crate::session::Session;
@@ -150,14 +149,4 @@ pub(crate) fn elements_of<T: Element>(bytes: Vec<u8>) -> Vec<T> {
     bytes_of_mut(&mut elements).copy_from_slice(&bytes);
     keep(bytes);
     elements
-}
-
-/// Views the bytes of a message as elements; copies them if they are not aligned.
-pub(crate) fn as_elements<T: Element>(bytes: &[u8]) -> Cow<'_, [T]> {
-    if bytes.as_ptr().addr().is_multiple_of(align_of::<T>()) {
-        return Cow::Borrowed(typed(bytes));
-    }
-    let mut elements = memory::filled(T::default(), bytes.len() / size_of::<T>());
-    bytes_of_mut(&mut elements).copy_from_slice(bytes);
-    Cow::Owned(elements)
 }

@@ -21,7 +21,7 @@ use super::{OPERATION, Precision, block_ranges, byte_range, is_single};
 use crate::array::Array;
 use crate::error::Result;
 use crate::error::RunError;
-use crate::run::collective::{self, as_elements};
+use crate::run::collective;
 use crate::session::Session;
 
 /// A line as a matrix in row-major order.
