@@ -72,7 +72,6 @@ __all__ = [
     "part",
     "placed",
     "places",
-    "put_by_number",
     "put_items",
     "random",
     "rank",
@@ -80,7 +79,6 @@ __all__ = [
     "read_raw",
     "reduce",
     "route_index",
-    "rows_by_number",
     "rules",
     "scatter",
     "scratch",
@@ -570,20 +568,6 @@ def blocks(shape: Sequence[int], itemsize: int) -> Distribution | None: ...
 def part(
     array: ndarray, shape: Sequence[int], blocks: Distribution | None = None
 ) -> tuple[NDArray[Any], Distribution]: ...
-def rows_by_number(
-    array: ndarray,
-    rows: Distribution,
-    piece: NDArray[np.uint8],
-    indices: NDArray[np.int64],
-    target: Distribution,
-) -> tuple[ndarray | None, int | None]: ...
-def put_by_number(
-    array: ndarray,
-    rows: Distribution,
-    indices: NDArray[np.int64],
-    values: NDArray[np.uint8],
-    same: bool,
-) -> tuple[bool, int | None]: ...
 def init(communicator: int | None = None) -> None: ...
 def has_begun() -> bool: ...
 def ranks() -> int: ...

@@ -165,8 +165,6 @@ pub use ops::redistribute::LentPiece;
 #[doc(hidden)]
 pub use ops::reduce::mean_var::{Moment, MomentRequest};
 #[doc(hidden)]
-pub use ops::take_put::{BoundsChecked, PutValues, RowIndices};
-#[doc(hidden)]
 pub use session::Session;
 #[doc(hidden)]
 pub use session::buffer_pool::MemoryStats;

@@ -3,7 +3,7 @@
 //! Input: NumPy arrays of this rank's elements and preallocated outputs. Output: written into those
 //! arrays. A function tries the element types that it supports; long ones release the GIL.
 //!
-//! Guarantees: no communication, except in [`files`], [`gather_rows`] and [`take_put::compress`], which are
+//! Guarantees: no communication, except in [`files`], [`index_keys`] and [`take_put::compress`], which are
 //! collective. BLAS and LAPACK routines are those of the library that NumPy has loaded, so the
 //! results have NumPy's bits.
 
@@ -16,7 +16,6 @@ pub mod distributed_fft;
 pub mod dtype_dispatch;
 pub mod fft;
 pub mod files;
-pub mod gather_rows;
 pub mod index_keys;
 #[allow(unsafe_code)]
 pub mod lapack;
@@ -41,8 +40,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fft::fft, module)?)?;
     module.add_function(wrap_pyfunction!(files::write_raw, module)?)?;
     module.add_function(wrap_pyfunction!(files::read_raw, module)?)?;
-    module.add_function(wrap_pyfunction!(gather_rows::gather_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(gather_rows::scatter_rows, module)?)?;
     module.add_function(wrap_pyfunction!(index_keys::index, module)?)?;
     module.add_function(wrap_pyfunction!(index_keys::assign_index, module)?)?;
     module.add_function(wrap_pyfunction!(index_keys::route_index, module)?)?;
