@@ -72,7 +72,6 @@ __all__ = [
     "part",
     "placed",
     "places",
-    "put_by_number",
     "put_items",
     "qr",
     "random",
@@ -81,7 +80,6 @@ __all__ = [
     "read_raw",
     "reduce",
     "route_index",
-    "rows_by_number",
     "rules",
     "scatter",
     "scratch",
@@ -579,20 +577,6 @@ def blocks(shape: Sequence[int], itemsize: int) -> Distribution | None: ...
 def part(
     array: ndarray, shape: Sequence[int], blocks: Distribution | None = None
 ) -> tuple[NDArray[Any], Distribution]: ...
-def rows_by_number(
-    array: ndarray,
-    rows: Distribution,
-    piece: NDArray[np.uint8],
-    indices: NDArray[np.int64],
-    target: Distribution,
-) -> tuple[ndarray | None, int | None]: ...
-def put_by_number(
-    array: ndarray,
-    rows: Distribution,
-    indices: NDArray[np.int64],
-    values: NDArray[np.uint8],
-    same: bool,
-) -> tuple[bool, int | None]: ...
 def init(communicator: int | None = None) -> None: ...
 def has_begun() -> bool: ...
 def ranks() -> int: ...

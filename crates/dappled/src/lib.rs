@@ -177,8 +177,6 @@ pub use ops::searchsorted::SearchKernel;
 #[doc(hidden)]
 pub use ops::sort::{ItemOrder, TIME_ORDER, Unique, UniqueOptions};
 #[doc(hidden)]
-pub use ops::take_put::{BoundsChecked, PutValues, RowIndices};
-#[doc(hidden)]
 pub use run::routing::Routing;
 #[doc(hidden)]
 pub use session::Session;

@@ -11,7 +11,6 @@ pub mod distributed_sort;
 pub mod dtype_dispatch;
 pub mod fft;
 pub mod files;
-pub mod gather_rows;
 pub mod index_keys;
 pub mod linalg;
 pub mod matmul;
@@ -39,8 +38,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fft::fft, module)?)?;
     module.add_function(wrap_pyfunction!(files::write_raw, module)?)?;
     module.add_function(wrap_pyfunction!(files::read_raw, module)?)?;
-    module.add_function(wrap_pyfunction!(gather_rows::gather_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(gather_rows::scatter_rows, module)?)?;
     module.add_function(wrap_pyfunction!(linalg::cholesky, module)?)?;
     module.add_function(wrap_pyfunction!(linalg::inv, module)?)?;
     module.add_function(wrap_pyfunction!(linalg::lstsq, module)?)?;

@@ -16,10 +16,10 @@ use crate::array::ownership::KnownHolders;
 use crate::array::placement::Placement;
 use crate::plan::rows::{PutPlan, RowBlocks, TakePlan};
 use crate::run::evaluate::materialize;
-pub use crate::run::put_rows::{BoundsChecked, PutValues};
+pub(crate) use crate::run::put_rows::{BoundsChecked, PutValues};
 
 /// Indices of rows to take or put; negative indices count from the end.
-pub struct RowIndices<'a> {
+pub(crate) struct RowIndices<'a> {
     /// The block distribution of the rows.
     pub rows: &'a Distribution,
     /// This rank's indices.
@@ -31,7 +31,7 @@ impl Array {
     ///
     /// In `target` each rank has the rows of its indices. `piece` is this rank's local piece of the
     /// rows.
-    pub fn take_rows(
+    pub(crate) fn take_rows(
         &self,
         indices: &RowIndices<'_>,
         piece: &[u8],
@@ -61,7 +61,7 @@ impl Array {
     ///
     /// If an index occurs several times, the last row is kept. Returns `None` if the array is not
     /// in the block distribution of the indices, or its memory is lent.
-    pub fn put_rows(
+    pub(crate) fn put_rows(
         &self,
         indices: &RowIndices<'_>,
         values: PutValues<'_>,

@@ -13,7 +13,7 @@ pub(crate) const OPERATION_LABEL: &str = "take or put of rows";
 
 /// The bytes of the rows to write.
 #[derive(Clone, Copy)]
-pub enum PutValues<'a> {
+pub(crate) enum PutValues<'a> {
     /// One row for each index.
     PerIndex(&'a [u8]),
     /// One row for all indices.
@@ -30,7 +30,7 @@ impl<'a> PutValues<'a> {
 }
 
 /// A result, or the first index out of bounds, which is the same on every rank.
-pub type BoundsChecked<T> = Result<Result<T, OutOfBoundsIndex>>;
+pub(crate) type BoundsChecked<T> = Result<Result<T, OutOfBoundsIndex>>;
 
 /// The positions that each rank has sent, and the rows that are still in flight.
 pub(crate) struct RowsInFlight {

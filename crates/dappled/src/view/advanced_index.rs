@@ -153,11 +153,11 @@ fn indexed_axis_count(item: &IndexItem<&[usize]>) -> usize {
     }
 }
 
-/// Checks that a mask has the lengths of the axes that it indexes.
-pub(crate) fn check_mask(shape: &[usize], first_axis: usize, mask: &[usize]) -> Result<()> {
+/// Checks that a mask has the lengths of the axes that it indexes. NumPy allows any axis of length 0.
+fn check_mask(shape: &[usize], first_axis: usize, mask: &[usize]) -> Result<()> {
     for (dimension, &mask_length) in (first_axis..).zip(mask) {
         let length = shape[dimension];
-        if length != mask_length {
+        if length != mask_length && mask_length > 0 {
             return Err(Error::MaskShape { dimension, length, mask_length });
         }
     }

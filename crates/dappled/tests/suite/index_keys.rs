@@ -398,6 +398,17 @@ fn errors_are_those_of_numpy_on_every_rank() {
 }
 
 #[test]
+fn a_mask_without_elements_may_have_other_lengths() {
+    on_ranks(|session, choices| {
+        let a = array(session, choices, &[3, 4], &[1i64; 12]);
+        let key = key(session, choices, &[IndexItem::Mask((vec![0, 4], vec![]))]);
+        assert_eq!(a.index(&key).unwrap().shape(), [0]);
+        a.assign_index(&key, &Array::from_slice(session, &[], &[7i64])).unwrap();
+        assert_eq!(a.to_vec::<i64>().unwrap(), [1; 12]);
+    });
+}
+
+#[test]
 fn positions_of_elements_that_are_not_zero() {
     on_ranks(|session, choices| {
         let size = choices.of(&[0, 1, 12, 60]);
