@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use dappled_fft::{Direction, Float, NonFinite};
 use dappled_kernels::element::{Element, typed};
-use dappled_kernels::{DType, DTypeKind, FpFlags, View};
+use dappled_kernels::{DType, DTypeKind, FpFlags};
 use num_complex::Complex;
 
 use crate::array::Array;
@@ -29,6 +29,7 @@ use crate::error::Result;
 use crate::error::RunError;
 use crate::session::Session;
 use crate::session::fp_warnings::RequestContext;
+use crate::view::byte_range;
 use crate::view::memory_order::{copy_order, inverse_permutation};
 
 /// Name of the messages of a transform.
@@ -208,11 +209,6 @@ fn share(session: &Session, local: NonFinite) -> Result<NonFinite> {
     let all = session.allgather(OPERATION, sent)?;
     let is_on_any = |at: usize| all.iter().any(|flags| flags.get(at) == Some(&1));
     Ok(NonFinite { nan: is_on_any(0), infinite: is_on_any(1) })
-}
-
-/// The bytes of a contiguous view.
-fn byte_range(view: &View) -> Range<usize> {
-    view.offset..view.offset + view.len() * view.dtype.itemsize()
 }
 
 /// The regular blocks of an axis: the range of each rank.
