@@ -415,6 +415,11 @@ impl Array {
         )
     }
 
+    /// The array itself if it has a dtype, else the array cast to it.
+    pub(crate) fn with_dtype(&self, dtype: DType) -> Result<Array> {
+        if self.dtype() == dtype { Ok(self.clone()) } else { self.cast(dtype) }
+    }
+
     /// `self + with`
     pub fn add<'a>(&'a self, other: impl Into<UfuncOperand<'a>>) -> Result<Array> {
         ufunc(self.session(), Op::Add, &[self.into(), other.into()])

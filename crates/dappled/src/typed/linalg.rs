@@ -98,7 +98,7 @@ impl<T: MatrixElement> Array<T> {
     /// use dappled::prelude::*;
     ///
     /// let cx = Context::init()?;
-    /// let a = Array::from_slice(&cx, [2, 2], &[0.0, 2.0, 1.0, 0.0])?;
+    /// let a = Array::from_slice(&cx, [2, 2], &[0.0f64, 2.0, 1.0, 0.0])?;
     /// assert!((a.det()? + 2.0).abs() < 1e-12);
     /// # Ok::<(), dappled::Error>(())
     /// ```
@@ -130,7 +130,7 @@ impl<T: MatrixElement> Array<T> {
     /// use dappled::prelude::*;
     ///
     /// let cx = Context::init()?;
-    /// let a = Array::from_slice(&cx, [2, 1], &[3.0, 4.0])?;
+    /// let a = Array::from_slice(&cx, [2, 1], &[3.0f64, 4.0])?;
     /// let (q, r) = a.qr()?;
     /// assert!((r.get([0, 0])? + 5.0).abs() < 1e-12);
     /// assert!((q.matmul(&r)? - a).absolute().max()? < 1e-12);

@@ -32,9 +32,16 @@ pub use memory_order::{
 pub(crate) use memory_order::{is_f_ordered, memory_order};
 pub use reshape::{reshape_view, resolve_shape};
 
+use std::ops::Range;
+
 use dappled_kernels::{Axes, View};
 
 pub use crate::error::{ViewError, format_shape};
+
+/// The bytes of a contiguous view.
+pub(crate) fn byte_range(view: &View) -> Range<usize> {
+    view.offset..view.offset + view.len() * view.dtype.itemsize()
+}
 
 /// Resolves an axis, which may be negative.
 pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize, ViewError> {

@@ -17,12 +17,13 @@ use dappled_kernels::{Buffer, DTypeKind, View};
 use dappled_protocol::Distribution;
 use num_complex::Complex;
 
-use super::{OPERATION, Precision, block_ranges, byte_range, is_single};
+use super::{OPERATION, Precision, block_ranges, is_single};
 use crate::array::Array;
 use crate::error::Result;
 use crate::error::RunError;
 use crate::run::collective;
 use crate::session::Session;
+use crate::view::byte_range;
 
 /// A line as a matrix in row-major order.
 pub(super) struct LineMatrix {

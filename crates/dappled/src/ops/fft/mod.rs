@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use dappled_fft::{Direction, Float, NonFinite};
 use dappled_kernels::element::{Element, typed};
-use dappled_kernels::{DType, DTypeKind, FpFlags, View};
+use dappled_kernels::{DType, DTypeKind, FpFlags};
 use num_complex::Complex;
 
 use crate::array::Array;
@@ -30,6 +30,7 @@ use crate::error::RunError;
 use crate::run::collective;
 use crate::session::Session;
 use crate::session::fp_warnings::RequestContext;
+use crate::view::byte_range;
 use crate::view::memory_order::{copy_order, inverse_permutation};
 
 /// Name of the messages of a transform.
@@ -208,11 +209,6 @@ fn share(session: &Session, local: NonFinite) -> Result<NonFinite> {
     let flags = [u8::from(local.nan), u8::from(local.infinite)];
     let any = collective::allreduce(session, OPERATION, &flags, u8::max)?;
     Ok(NonFinite { nan: any[0] == 1, infinite: any[1] == 1 })
-}
-
-/// The bytes of a contiguous view.
-pub(crate) fn byte_range(view: &View) -> Range<usize> {
-    view.offset..view.offset + view.len() * view.dtype.itemsize()
 }
 
 /// The regular blocks of an axis: the range of each rank.

@@ -10,13 +10,14 @@ use dappled_protocol::Distribution;
 
 use super::local::transform_bytes;
 use super::one_dimensional::transform_lines;
-use super::{FftKind, FftStep, OPERATION, block_ranges, byte_range};
+use super::{FftKind, FftStep, OPERATION, block_ranges};
 use crate::array::Array;
 use crate::config::FFT_ROW_ELEMENTS_PER_THREAD;
 use crate::error::Result;
 use crate::error::RunError;
 use crate::run::collective;
 use crate::session::Session;
+use crate::view::byte_range;
 
 /// Transforms an array along the axes of all steps. Collective.
 pub(super) fn transform_all(array: &Array, steps: &[FftStep]) -> Result<Array> {

@@ -5,10 +5,7 @@ use dappled_kernels::DType;
 use dappled_linalg::{LinalgElement, MatrixMut, MatrixRef, Routines, Svd, Trans};
 
 use super::tall_skinny::{TallQr, in_block_rows, row_blocks};
-use super::{
-    LapackField, LocalColumns, OPERATION, dimensions, result_dtype, routines, with_dtype,
-    with_field,
-};
+use super::{LapackField, LocalColumns, OPERATION, dimensions, result_dtype, routines, with_field};
 use crate::array::Array;
 use crate::error::{LinalgError, Result};
 use crate::run::collective::{allreduce, broadcast};
@@ -90,7 +87,7 @@ fn replicate<T: LapackField>(
     shape: &[usize],
     dtype: DType,
 ) -> Result<Array> {
-    with_dtype(&Array::from_slice(session, shape, elements), dtype)
+    Array::from_slice(session, shape, elements).with_dtype(dtype)
 }
 
 /// The decomposition of a triangle by rank 0; the same bits on every rank. Collective.

@@ -69,11 +69,6 @@ fn result_dtype(arrays: &[&Array]) -> DType {
     }
 }
 
-/// Casts an array unless it has the dtype.
-fn with_dtype(array: &Array, dtype: DType) -> Result<Array> {
-    if array.dtype() == dtype { Ok(array.clone()) } else { array.cast(dtype) }
-}
-
 /// The local routines for an element type.
 fn routines<T: LapackField>(session: &Session) -> &dyn Routines<T> {
     T::routines(session.linalg())
@@ -105,7 +100,7 @@ struct LocalColumns<T> {
 impl<T: LapackField> LocalColumns<T> {
     /// Copies this rank's columns in a distribution of the transpose. Collective.
     fn copy(matrix: &Array, distribution: Distribution) -> Result<Self> {
-        let transposed = with_dtype(&matrix.transposed(&[1, 0]), T::DTYPE)?;
+        let transposed = matrix.transposed(&[1, 0]).with_dtype(T::DTYPE)?;
         let (buffer, view) = transposed.copy_local_part(&distribution)?;
         Ok(Self { distribution, buffer, view, element: std::marker::PhantomData })
     }
@@ -136,7 +131,7 @@ impl<T: LapackField> LocalColumns<T> {
     fn into_array(self, session: &Session, dtype: DType) -> Result<Array> {
         let Self { distribution, buffer, view, .. } = self;
         let matrix = Array::from_owned_piece(session, distribution, buffer, view);
-        with_dtype(&matrix.transposed(&[1, 0]), dtype)?.in_default_distribution()
+        matrix.transposed(&[1, 0]).with_dtype(dtype)?.in_default_distribution()
     }
 }
 

@@ -63,7 +63,7 @@ fn from_columns<T: LapackField>(
 /// Q and R of a matrix that is gathered on rank 0, column by column. Collective.
 fn factor_on_root<T: LapackField>(matrix: &Array) -> Result<(Vec<T>, Vec<T>)> {
     let (session, [rows, columns]) = (matrix.session(), dimensions(matrix));
-    let mut q = super::with_dtype(&matrix.transposed(&[1, 0]), T::DTYPE)?.to_vec::<T>()?;
+    let mut q = matrix.transposed(&[1, 0]).with_dtype(T::DTYPE)?.to_vec::<T>()?;
     let mut r = Vec::new();
     if session.fabric().rank() == 0 {
         r = routines::<T>(session).qr(MatrixMut::new(&mut q, rows, columns));
@@ -89,7 +89,7 @@ pub(super) fn in_block_rows<T: LapackField>(
     let target = spec.nprocs(session.fabric().size()).build();
     let LocalColumns { distribution, buffer, view, .. } = rows;
     let matrix = Array::from_owned_piece(session, distribution, buffer, view);
-    let matrix = super::with_dtype(&matrix.transposed(&[1, 0]), dtype)?;
+    let matrix = matrix.transposed(&[1, 0]).with_dtype(dtype)?;
     matrix.redistribute(&target.expect("every shape can be distributed by rows"))
 }
 

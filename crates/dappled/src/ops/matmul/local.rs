@@ -15,6 +15,7 @@ use num_complex::{Complex32, Complex64};
 use crate::array::Array;
 use crate::error::{Result, RunError};
 use crate::session::Session;
+use crate::view::byte_range;
 
 /// This rank's C-ordered part of an array.
 pub(super) type Piece = (Buffer, View);
@@ -207,9 +208,4 @@ pub(super) fn replicated_piece(array: &Array) -> Result<Piece> {
         false => array.gather()?,
     };
     Ok((array.local_buffer()?, array.view().clone()))
-}
-
-/// The bytes of a contiguous view.
-pub(super) fn byte_range(view: &View) -> Range<usize> {
-    view.offset..view.offset + view.len() * view.dtype.itemsize()
 }

@@ -71,8 +71,8 @@ impl Array {
             0 => Array::filled(session, &shape, Scalar::new(0u8).cast(dtype)),
             _ => {
                 let mut products = LocalProducts::new(session, dtype);
-                let with_dtype = |array: &Array| cast(array, products.dtype());
-                let (left, right) = (with_dtype(&left)?, with_dtype(&right)?);
+                let (left, right) =
+                    (left.with_dtype(products.dtype())?, right.with_dtype(products.dtype())?);
                 let is_replicated = left.is_replicated() && right.is_replicated();
                 let output = match is_replicated {
                     true => stacks::multiply_replicated(&mut products, &left, &right, &batch)?,
@@ -176,11 +176,6 @@ fn matrix_shape(array: &Array) -> [usize; 2] {
 /// The lengths of the axes before the matrices.
 fn stack_shape(array: &Array) -> &[usize] {
     &array.shape()[..array.shape().len() - 2]
-}
-
-/// Casts an array unless it has the dtype.
-fn cast(array: &Array, dtype: DType) -> Result<Array> {
-    if array.dtype() == dtype { Ok(array.clone()) } else { array.cast(dtype) }
 }
 
 /// The product of arrays of which at least one is distributed. Collective.

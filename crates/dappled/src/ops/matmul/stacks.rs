@@ -19,6 +19,11 @@ fn broadcast_stacks(left: &Array, right: &Array, batch: &[usize]) -> [Array; 2] 
     })
 }
 
+/// The shape of a stack of products.
+fn product_shape(batch: &[usize], left: &Array, right: &Array) -> Vec<usize> {
+    [batch, &[matrix_shape(left)[0], matrix_shape(right)[1]]].concat()
+}
+
 /// Multiplies replicated stacks. Not collective.
 pub(super) fn multiply_replicated(
     products: &mut LocalProducts,
@@ -43,7 +48,7 @@ pub(super) fn multiply_stacks(
     let kinds = format!("{}nn", "b".repeat(batch.len()));
     let in_blocks = |shape: &[usize]| blocks(session, shape, &kinds, None);
     let [left, right] = broadcast_stacks(left, right, batch);
-    let shape = [batch, &[matrix_shape(&left)[0], matrix_shape(&right)[1]]].concat();
+    let shape = product_shape(batch, &left, &right);
     session.check_capacity(products.dtype(), &shape);
     let left = left.contiguous_local_part(&in_blocks(left.shape()))?;
     let right = right.contiguous_local_part(&in_blocks(right.shape()))?;
@@ -59,7 +64,7 @@ pub(super) fn multiply_one_by_one(
     batch: &[usize],
 ) -> Result<Array> {
     let [left, right] = broadcast_stacks(left, right, batch);
-    let shape = [batch, &[matrix_shape(&left)[0], matrix_shape(&right)[1]]].concat();
+    let shape = product_shape(batch, &left, &right);
     let zero = dappled_kernels::Scalar::new(0u8).cast(products.dtype());
     let result = Array::filled(products.session(), &shape, zero);
     for at in 0..batch.iter().product::<usize>() {

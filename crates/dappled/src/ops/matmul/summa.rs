@@ -12,13 +12,14 @@ use dappled_base::interrupt;
 use dappled_fabric::{ExchangeRequest, keep};
 use dappled_protocol::Distribution;
 
-use super::local::{LocalProducts, Piece, RowMajor, byte_range, replicated_piece};
+use super::local::{LocalProducts, Piece, RowMajor, replicated_piece};
 use super::{blocks, matrix_shape};
 use crate::array::Array;
 use crate::config::{MIN_SUMMA_PANEL_WIDTH, SUMMA_PANEL_BYTES};
 use crate::error::{Result, RunError};
 use crate::run::collective::{MessageElements, start_neighbor_all_to_all};
 use crate::session::Session;
+use crate::view::byte_range;
 
 const OPERATION: &str = "a matrix product";
 
