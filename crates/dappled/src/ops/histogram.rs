@@ -90,11 +90,6 @@ impl Array {
         let has_nan = all.iter().any(|end| end.is_nan());
         Ok(ranges.map(|&[low, high]| (low, high)).reduce(wider).filter(|_| !has_nan))
     }
-
-    /// The array in a dtype, to which it is cast if necessary.
-    pub(crate) fn with_dtype(&self, dtype: DType) -> Result<Array> {
-        if self.dtype() == dtype { Ok(self.clone()) } else { self.cast(dtype) }
-    }
 }
 
 /// Adds the elements that each rank has at a position, in NumPy's order of a reduction over ranks.

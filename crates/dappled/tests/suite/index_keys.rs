@@ -3,7 +3,7 @@
 use dappled::protocol::Distribution;
 use dappled::protocol::slice::KeyItem;
 use dappled::view::IndexItem;
-use dappled::{Array, IndexKey, Limits, Session};
+use dappled::{Array, IndexKey, Limits, RowValues, Session};
 use dappled_fabric::Threads;
 use dappled_kernels::{Bool, Element};
 
@@ -405,6 +405,39 @@ fn a_mask_without_elements_may_have_other_lengths() {
         assert_eq!(a.index(&key).unwrap().shape(), [0]);
         a.assign_index(&key, &Array::from_slice(session, &[], &[7i64])).unwrap();
         assert_eq!(a.to_vec::<i64>().unwrap(), [1; 12]);
+    });
+}
+
+#[test]
+fn changes_of_rows_arrive_at_their_owners_in_order() {
+    on_ranks(|session, choices| {
+        let length = 1 + choices.below(40);
+        let a = array(session, choices, &[length], &vec![0i64; length]);
+        let count = choices.below(60);
+        let indices: Vec<i64> =
+            (0..count).map(|_| choices.below(2 * length) as i64 - length as i64).collect();
+        let values: Vec<i64> = (0..count as i64).collect();
+        let item = IndexItem::Indices((vec![count], indices.clone()));
+        let key = key(session, choices, &[item]);
+        let value = array(session, choices, &[count], &values);
+        let routed = a.route_index(&key, Some((&value, 0))).unwrap().unwrap();
+        let blocks = session.block_distribution(&[length]);
+        let rank = session.fabric().rank();
+        let start: u64 = (0..rank).map(|lower| blocks.local_shape(lower)[0]).sum();
+        let own = start as i64..(start + blocks.local_shape(rank)[0]) as i64;
+        let (mut positions, mut expected) = (Vec::new(), Vec::new());
+        for (&index, &value) in indices.iter().zip(&values) {
+            let index = in_bounds(index, length).unwrap();
+            if own.contains(&index) {
+                positions.push(index - own.start);
+                expected.push(value);
+            }
+        }
+        assert_eq!(routed.positions, positions);
+        let RowValues::PerChange { memory, view } = routed.values else { panic!("a row for each") };
+        assert_eq!(view.shape[..], [expected.len()]);
+        assert_eq!(memory.to_vec::<i64>(), expected);
+        assert_eq!(routed.rows.to_vec::<i64>().unwrap(), vec![0; length]);
     });
 }
 

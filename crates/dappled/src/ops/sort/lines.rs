@@ -13,8 +13,8 @@ use super::order::dtype_order;
 use super::{Line, sample_sort};
 use crate::array::Array;
 use crate::error::{Result, RunError};
-use crate::ops::fft::byte_range;
 use crate::ops::fft::pencils::{pencil_distribution, piece};
+use crate::view::byte_range;
 use crate::view::memory_order::inverse_permutation;
 
 /// A function of each line.

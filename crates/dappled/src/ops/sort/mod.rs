@@ -27,10 +27,11 @@ pub use unique::{Unique, UniqueOptions};
 
 use crate::array::Array;
 use crate::error::{Result, RunError};
+use crate::ops::fft::block_ranges;
 use crate::ops::fft::pencils::piece;
-use crate::ops::fft::{block_ranges, byte_range};
 use crate::run::collective;
 use crate::session::Session;
+use crate::view::byte_range;
 use crate::view::memory_order::{copy_order, inverse_permutation};
 
 /// Name of the messages of a sort.
