@@ -18,8 +18,9 @@ fn main() -> dappled::Result<()> {
         vector = product / eigenvalue;
     }
     let error = (symmetric.matmul(&vector)? - eigenvalue * &vector).absolute().max()?;
+    let has_converged = error <= 1e-12 * eigenvalue;
     if cx.rank() == 0 {
-        println!("largest eigenvalue {eigenvalue:.6}, residual {:.0e}", error / eigenvalue);
+        println!("largest eigenvalue {eigenvalue:.6}, converged: {has_converged}");
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ def explain(x: Any, ranks: int | None = None) -> str:
     memory. It is a rank in the middle of the grid, which has the most neighbours.
 
     `x` may be a function without arguments. It is called, and the plans of its operations are
-    returned: reductions, scans, searches, selections, takes, redistributions and reshapes.
+    returned; what sorting, transforms and linear algebra send is shown for the ranks that run.
 
     >>> import dappled as np
     >>> a = np.ones((1000, 1000))

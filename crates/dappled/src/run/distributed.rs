@@ -16,6 +16,7 @@ use crate::array::node::{Node, NodeInput};
 use crate::array::placement::Placement;
 use crate::error::{Error, Result};
 use crate::graph::fusion::FusedProgram;
+use crate::plan::explain::{describe_distribution, tuple};
 use crate::plan::operand::PlanOperand;
 use crate::plan::step::Plan;
 use crate::plan::values::RankContext;
@@ -41,6 +42,7 @@ pub(crate) fn run_distributed(
         session.note_gathered(view.len() * view.dtype.itemsize());
     }
     let (plan, inputs) = cached_plan(session, fused, node, view)?;
+    record_assignment(session, (node, view), &plan);
     let pieces = local_pieces(session, &inputs)?;
     let pieces: Vec<&LocalPiece> = pieces.iter().collect();
     let engine = session.interpreter(&fused.program)?;
@@ -63,6 +65,7 @@ pub(crate) fn write_next_version(
     is_free: bool,
 ) -> Result<(Buffer, u64)> {
     let (plan, inputs) = cached_plan(session, fused, old, view)?;
+    record_assignment(session, (old, view), &plan);
     let pieces = local_pieces(session, &inputs)?;
     let pieces: Vec<&LocalPiece> = pieces.iter().collect();
     let engine = session.interpreter(&fused.program)?;
@@ -77,6 +80,16 @@ pub(crate) fn write_next_version(
     };
     session.fp_warnings().add_program(&fused.requests, &raised);
     Ok((target.buffer, tag.hash))
+}
+
+/// Records the plan of an assignment, if plans of the ranks that run are recorded.
+fn record_assignment(session: &Session, (node, view): (&Node, &View), plan: &Plan) {
+    let log = session.plan_log();
+    if log.is_recording() && log.ranks().is_none() {
+        let target = describe_distribution(&node_distribution(session, node));
+        let (dtype, shape) = (view.dtype, tuple(&view.shape));
+        log.append(&format!("assign {dtype} {shape}, {target}\n{plan}"));
+    }
 }
 
 /// This rank's local pieces of the inputs.
