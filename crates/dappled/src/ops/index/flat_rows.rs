@@ -1,5 +1,7 @@
 //! A key as a view of rows and the indices of rows.
 
+use std::ops::Range;
+
 use dappled_base::memory;
 use dappled_kernels::element::typed;
 use dappled_kernels::{Bool, Buffer, DType, View};
@@ -50,9 +52,25 @@ pub(super) struct FlatRows {
 /// The indices of rows on this rank; negative ones count from the end.
 pub(super) struct LocalIndices {
     /// The indices, in C order.
-    pub rows: Vec<i64>,
+    pub rows: IndexRows,
     /// The distribution of the indices; None if every rank has all of them.
     pub blocks: Option<Distribution>,
+}
+
+/// Indices in memory of their own, or in that of an index array.
+pub(super) enum IndexRows {
+    Owned(Vec<i64>),
+    Shared(Buffer, Range<usize>),
+}
+
+impl IndexRows {
+    /// Calls a function with the indices.
+    pub fn with<R>(&self, act: impl FnOnce(&[i64]) -> Result<R>) -> Result<R> {
+        match self {
+            IndexRows::Owned(indices) => act(indices),
+            IndexRows::Shared(buffer, bytes) => act(typed(&buffer.read()?[bytes.clone()])),
+        }
+    }
 }
 
 /// An index array or the positions of a mask, and the axes that it indexes.
@@ -176,7 +194,7 @@ fn flatten(
     components: &[Component],
     shape: &[usize],
     blocks: Option<&Distribution>,
-) -> Result<Vec<i64>> {
+) -> Result<IndexRows> {
     let mut flat = Vec::new();
     let mut out_of_bounds = None;
     for (position, part) in components.iter().enumerate() {
@@ -186,11 +204,14 @@ fn flatten(
             None => indices.to_vec::<i64>()?,
             Some(blocks) => {
                 let (buffer, bytes) = local_elements(&indices, blocks)?;
+                if components.len() == 1 {
+                    return Ok(IndexRows::Shared(buffer, bytes));
+                }
                 memory::copy_of(typed(&buffer.read()?[bytes]))
             }
         };
         if components.len() == 1 {
-            return Ok(own);
+            return Ok(IndexRows::Owned(own));
         }
         if part.is_checked {
             let wrong = make_positive(&mut own, part.length as i64);
@@ -206,7 +227,7 @@ fn flatten(
     let parts: Vec<(usize, usize)> =
         components.iter().map(|part| (part.axes.array_axis, part.length)).collect();
     share_out_of_bounds(session, blocks.is_some(), out_of_bounds, &parts)?;
-    Ok(flat)
+    Ok(IndexRows::Owned(flat))
 }
 
 /// Counts negative indices from the start; returns the first index that is out of bounds.
@@ -281,7 +302,7 @@ impl FlatRows {
     /// This rank's indices, counted from the start, if those of all ranks are in bounds. Collective.
     pub fn positive_indices(&self) -> Result<Vec<i64>> {
         let length = self.row_count();
-        let mut indices = memory::copy_of(&self.indices.rows);
+        let mut indices = self.indices.rows.with(|indices| Ok(memory::copy_of(indices)))?;
         let wrong = make_positive(&mut indices, length as i64).map(|index| (0, index));
         let is_distributed = self.indices.blocks.is_some();
         let parts = [(self.axis, length)];
@@ -290,7 +311,7 @@ impl FlatRows {
     }
 
     /// This rank's indices in blocks of the flattened indices, in C order over the ranks. Collective.
-    pub fn indices_in_order(self) -> Result<Vec<i64>> {
+    pub fn indices_in_order(self) -> Result<IndexRows> {
         let session = self.view.session();
         let rank = session.fabric().rank();
         let size = [self.shape.iter().product()];
@@ -298,18 +319,20 @@ impl FlatRows {
             let blocks = row_distribution(session, &size);
             let count = |rank| blocks.local_shape(rank)[0] as usize;
             let start: usize = (0..rank).map(count).sum();
-            return Ok(memory::copy_of(&self.indices.rows[start..start + count(rank)]));
+            let own = start..start + count(rank);
+            let copy = |indices: &[i64]| Ok(IndexRows::Owned(memory::copy_of(&indices[own])));
+            return self.indices.rows.with(copy);
         };
         if self.shape.len() == 1 {
             return Ok(self.indices.rows);
         }
         let local: Vec<usize> =
             blocks.local_shape(rank).iter().map(|&length| length as usize).collect();
-        let memory = Buffer::from_slice(&self.indices.rows);
+        let memory = self.indices.rows.with(|indices| Ok(Buffer::from_slice(indices)))?;
         let view = View::c_order(DType::Int64, &local);
         let row = Array::from_owned_piece(session, blocks, memory, view).reshaped(&size)?;
         let (buffer, bytes) = local_elements(&row, &row_distribution(session, &size))?;
-        Ok(memory::copy_of(typed(&buffer.read()?[bytes])))
+        Ok(IndexRows::Shared(buffer, bytes))
     }
 
     /// Whether the operation needs no message, with other operands.

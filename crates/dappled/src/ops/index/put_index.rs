@@ -109,7 +109,8 @@ impl FlatRows {
         rows.record_put(values.shape()[0]);
         let fail = |index| out_of_bounds(index, axis, rows.shape()[0]);
         if self.is_local(&[value]) {
-            let written = put_rows_locally(&rows, &self.indices.rows, &values)?.map_err(fail)?;
+            let put = |indices: &[i64]| put_rows_locally(&rows, indices, &values);
+            let written = self.indices.rows.with(put)?.map_err(fail)?;
             return view.assign(&written.reshaped(view.shape())?);
         }
         let distribution = row_distribution(&session, rows.shape());
@@ -124,20 +125,24 @@ impl FlatRows {
             }
         };
         let indices = self.indices_in_order()?;
-        let named = RowIndices { rows: &distribution, indices: &indices };
         let memory = buffer.read()?;
         let values = &memory[bytes];
         let values =
             if has_axes { PutValues::PerIndex(values) } else { PutValues::Broadcast(values) };
+        let put = |target: &Array| {
+            indices.with(|indices| {
+                target.put_rows(&RowIndices { rows: &distribution, indices }, values)
+            })
+        };
         if is_whole {
-            let written = rows.put_rows(&named, values)?.map_err(|index| fail(index.0))?;
+            let written = put(&rows)?.map_err(|index| fail(index.0))?;
             if written.is_some() {
                 return Ok(());
             }
         }
         // In another distribution, or a view: write to a copy in blocks of rows.
         let copy = rows.redistribute(&distribution)?;
-        let written = copy.put_rows(&named, values)?.map_err(|index| fail(index.0))?;
+        let written = put(&copy)?.map_err(|index| fail(index.0))?;
         written.expect("a new array is in blocks of rows");
         view.assign(&copy.reshaped(view.shape())?)
     }

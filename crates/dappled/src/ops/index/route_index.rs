@@ -4,7 +4,7 @@ use dappled_base::memory;
 use dappled_kernels::{Buffer, View};
 
 use super::IndexKey;
-use super::flat_rows::{FlatRows, LocalIndices, Selection, resolve};
+use super::flat_rows::{FlatRows, IndexRows, LocalIndices, Selection, resolve};
 use crate::array::Array;
 use crate::error::{Error, Result};
 use crate::ops::index_arrays::{local_elements, row_distribution};
@@ -71,8 +71,9 @@ impl FlatRows {
         let distribution = row_distribution(&session, rows.shape());
         let starts = RowBlocks::new(&distribution, 0).starts;
         let (view, positive) = (self.view.clone(), self.positive_indices()?);
-        let indices = LocalIndices { rows: positive, ..self.indices };
+        let indices = LocalIndices { rows: IndexRows::Owned(positive), ..self.indices };
         let indices = FlatRows { indices, ..self }.indices_in_order()?;
+        let indices = indices.with(|indices| Ok(memory::copy_of(indices)))?;
         let owner = |index: i64| starts.partition_point(|&start| start <= index as u64) - 1;
         let ranks = starts.len() - 1;
         let mut positions: Vec<Vec<i64>> = vec![Vec::new(); ranks];

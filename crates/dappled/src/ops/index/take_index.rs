@@ -97,15 +97,19 @@ impl FlatRows {
         let rows = self.rows()?;
         rows.record_take(self.shape.iter().product());
         let fail = |index| out_of_bounds(index, self.axis, rows.shape()[0]);
-        let indices = &self.indices.rows[..];
         let Some(blocks) = &self.indices.blocks else {
-            return gather_rows_locally(&rows, indices, (&shape, self.item_axes))?.map_err(fail);
+            let take =
+                |indices: &[i64]| gather_rows_locally(&rows, indices, (&shape, self.item_axes));
+            return self.indices.rows.with(take)?.map_err(fail);
         };
         let distribution = row_distribution(session, rows.shape());
         let (piece, bytes) = local_elements(&rows, &distribution)?;
-        let named = RowIndices { rows: &distribution, indices };
         let target = with_local_axes(blocks, &shape);
-        let taken = rows.take_rows(&named, &piece.read()?[bytes], &target)?;
+        let memory = piece.read()?;
+        let taken = self.indices.rows.with(|indices| {
+            let named = RowIndices { rows: &distribution, indices };
+            rows.take_rows(&named, &memory[bytes], &target)
+        })?;
         in_default_placement(&taken.map_err(|index| fail(index.0))?, self.item_axes)
     }
 }

@@ -9,6 +9,7 @@
 //! sample_sort  sort and argsort of a distributed line
 //! splitters    exact splitters by iterated counting
 //! unique       unique elements of a distributed line
+//! unique_count unique integers of a small range
 //! ```
 
 mod lines;
@@ -16,6 +17,7 @@ mod order;
 mod sample_sort;
 mod splitters;
 mod unique;
+mod unique_count;
 
 use dappled_base::memory;
 use dappled_kernels::element::Element;

@@ -11,6 +11,7 @@ use dappled_kernels::element::bytes_of;
 use super::order::{ItemOrder, concatenate};
 use super::sample_sort::{split, split_items};
 use super::splitters::splitter_positions;
+use super::unique_count::unique_of_small_range;
 use super::{Line, all_to_all, allgather};
 use crate::array::Array;
 use crate::error::Result;
@@ -53,7 +54,13 @@ impl Array {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn unique(&self, options: UniqueOptions) -> Result<Unique> {
-        unique(&Line::of_elements(self), options)
+        let line = Line::of_elements(self);
+        if !(options.index || options.inverse || options.counts)
+            && let Some(values) = unique_of_small_range(&line)?
+        {
+            return Ok(Unique { values, index: None, inverse: None, counts: None });
+        }
+        unique(&line, options)
     }
 
     /// Returns the unique items of a line of items; see [`Array::sort_items`]. Collective.
