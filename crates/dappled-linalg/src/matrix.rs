@@ -132,7 +132,7 @@ impl<'a, T> MatrixMut<'a, T> {
         MatrixRef { elements: self.elements, rows, columns, stride }
     }
 
-    /// The same matrix for a shorter time.
+    /// Borrows the matrix for a shorter time.
     pub fn reborrow(&mut self) -> MatrixMut<'_, T> {
         let Self { rows, columns, stride, .. } = *self;
         MatrixMut { elements: self.elements, rows, columns, stride }
