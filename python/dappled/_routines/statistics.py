@@ -138,7 +138,7 @@ def _quantile(
         plain = plain and not options.get("overwrite_input")
         if plain and is_distributed(a):
             if _is_selectable(a, axis) and numpy.size(q) <= _MAX_SELECTED_QUANTILES:
-                return call_from_user_frame(function, _OrderStatistics(a), q, **options)
+                return _select_quantiles(function, a, q, options)
             result = _map_distributed_lines(a, axis, compute)
             if result is not None:
                 return result
@@ -149,7 +149,13 @@ def _quantile(
         return _map_lines(a, axis, compute)
     if not _is_selectable(a, axis) or numpy.size(q) > _MAX_SELECTED_QUANTILES:
         return NotImplemented
-    return call_from_user_frame(function, _OrderStatistics(a), q, **options)
+    return _select_quantiles(function, a, q, options)
+
+
+def _select_quantiles(function: Any, a: Any, q: Any, options: dict[str, Any]) -> Any:
+    """Quantiles of all elements: NumPy's scalar, or our array."""
+    result = call_from_user_frame(function, _OrderStatistics(a), q, **options)
+    return core.wrap(result, True) if isinstance(result, numpy.ndarray) else result
 
 
 @implements(numpy.quantile)
