@@ -102,18 +102,6 @@ def to_default_layout(array: Any) -> Any:
     return array if has_layout else array.redistribute(wanted)
 
 
-def all_to_all(what: str, parts: list[Any]) -> list[Any]:
-    """All-to-all: sends `parts[r]` to rank r, and returns what each rank sent here. Collective."""
-    like = parts[0]
-    sends = [raw_bytes(part) for part in parts]
-    width = like.dtype.itemsize * int(numpy.prod(like.shape[1:], dtype=int))
-    received = core.exchange(what, sends)
-    shapes = [(len(bytes) // width if width else 0, *like.shape[1:]) for bytes in received]
-    return [
-        bytes.view(like.dtype).reshape(shape) for bytes, shape in zip(received, shapes, strict=True)
-    ]
-
-
 def concatenate(parts: list[Any]) -> Any:
     """Parts concatenated in their own byte order, which NumPy would change."""
     shape = (sum(map(len, parts)), *parts[0].shape[1:])
