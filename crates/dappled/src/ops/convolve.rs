@@ -31,7 +31,7 @@ pub enum ConvolveMode {
     Full,
     /// As many elements as the longer row, in the middle.
     Same,
-    /// The sums in which the shorter row lies within the longer one.
+    /// The sums over all elements of the shorter row.
     Valid,
 }
 

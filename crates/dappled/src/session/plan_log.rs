@@ -51,8 +51,8 @@ impl PlanLog {
 impl Session {
     /// Records a collective of several ranks, if plans are recorded.
     ///
-    /// What a distributed algorithm sends depends on the data. If plans are made for another number
-    /// of ranks, the text says that the collective is one of the ranks that run.
+    /// The messages of a distributed algorithm depend on the data. If plans are made for another
+    /// number of ranks, the text says that the collective is one of the ranks that run.
     pub(crate) fn record_collective(&self, describe: impl FnOnce() -> String) {
         let (log, size) = (self.plan_log(), self.fabric().size());
         if !log.is_recording() || size == 1 {

@@ -21,7 +21,7 @@ use crate::view::{
 /// The name of the messages about indices out of bounds.
 const OPERATION: &str = "indices of a key";
 
-/// What a key selects.
+/// The elements that a key selects.
 pub(super) enum Selection {
     /// A view: the key has no arrays with axes.
     View(Array),

@@ -136,7 +136,7 @@ fn solve<T: LapackField>(
             let output = MatrixMut::new(&mut products, order, count);
             routines.gemm(one, (Trans::Adjoint, q), sides, T::default(), output);
             let products = allreduce(session, OPERATION, &products, |sum, value| sum + value)?;
-            // What is left after the projection on the columns of Q
+            // The residual of the projection on the columns of Q
             let projection = (Trans::None, MatrixRef::new(&products, order, count));
             let output = MatrixMut::new(own, rows, count);
             routines.gemm(-one, (Trans::None, q), projection, one, output);

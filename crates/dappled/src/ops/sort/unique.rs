@@ -16,7 +16,7 @@ use super::{Line, all_to_all, allgather};
 use crate::array::Array;
 use crate::error::Result;
 
-/// What [`Array::unique`] returns besides the unique elements.
+/// The optional results of [`Array::unique`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UniqueOptions {
     /// Whether to return where each unique element occurs first.
